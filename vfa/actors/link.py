@@ -1,0 +1,262 @@
+"""A link: one live connection to one browser, and the tabs reached through it.
+
+The browser actor makes links and ends them; everyone else borrows one for the length of a
+call. A link that is over never comes back: what lived on it is gone, and says so.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import trio
+
+from vfa.cdp.session import Session
+from vfa.errors import CdpError, ConnectionLostError
+from vfa.page.page import Page
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+
+    from vfa.actors.launch import Launched
+    from vfa.cdp.connection import Connection
+    from vfa.cdp.dialogue import Event
+    from vfa.page.page import Witness
+
+logger = logging.getLogger(__name__)
+
+PROBE_BOUND = 5.0  # seconds for the browser process to answer a trivial question
+CLOSE_BOUND = 2.0  # seconds to close a tab or a context on the way out
+PAGES_ONLY = [{"type": "page", "exclude": False}, {"exclude": True}]
+
+
+class Version(msgspec.Struct, frozen=True, rename="camel"):
+    """CDP ``Browser.getVersion``, in part."""
+
+    product: str = ""
+    user_agent: str = ""
+
+
+class TargetInfo(msgspec.Struct, frozen=True, rename="camel"):
+    """CDP ``Target.TargetInfo``, in part."""
+
+    target_id: str
+    type: str = ""
+    title: str = ""
+    url: str = ""
+    opener_id: str | None = None
+    browser_context_id: str = ""
+
+
+class _Attached(msgspec.Struct, frozen=True, rename="camel"):
+    session_id: str
+    target_info: TargetInfo
+
+
+class _OfTarget(msgspec.Struct, frozen=True, rename="camel"):
+    target_id: str
+
+
+class _Session(msgspec.Struct, frozen=True, rename="camel"):
+    session_id: str
+
+
+class _Context(msgspec.Struct, frozen=True, rename="camel"):
+    browser_context_id: str
+
+
+class Link:
+    """One browser, as long as it lasts.
+
+    Args:
+        connection: A running connection.
+        launched: The browser behind it.
+        generation: Grows with every link of an engine.
+    """
+
+    def __init__(self, connection: Connection, launched: Launched, generation: int) -> None:
+        self.connection = connection
+        self.launched = launched
+        self.generation = generation
+        self.version = Version()
+        self.over = trio.Event()
+        self.end = ""  # why it is over: "crash", "hung", "dropped", "idle", "stopped"
+        self.suspected = trio.Event()  # someone wants to know whether the browser still answers
+        self._verdict = trio.Event()
+        self._sessions: dict[str, str] = {}  # target id -> session id, of tabs seen
+        self._initial = ""  # a blank tab that came with the browser and that nobody uses yet
+        self._popups: dict[str, Callable[[TargetInfo, Session], None]] = {}  # by context id
+
+    async def open(self) -> None:
+        """Find out who answers, and hear of every new tab before its first instruction."""
+        self.connection.listen(None, self._hear)
+        self.version = await self.connection.call("Browser.getVersion", {}, Version)
+        if self.launched.process is not None:
+            await self.connection.call(
+                "Target.setAutoAttach",
+                {
+                    "autoAttach": True,
+                    "waitForDebuggerOnStart": True,
+                    "flatten": True,
+                    "filter": PAGES_ONLY,
+                },
+            )
+            # Seen by now: only tabs that were open when Chromium started.
+            self._initial = next(iter(self._sessions), "")
+
+    def finish(self, reason: str) -> None:
+        """Declare the link over; the first reason stays."""
+        if not self.over.is_set():
+            self.end = reason
+            self.over.set()
+            self._verdict.set()  # nobody is left to look into a suspicion
+
+    def lose(self) -> None:
+        """Declare the link over because nobody is at the other end any more.
+
+        On a WebSocket that says nothing about the browser, which may only have dropped us.
+        """
+        self.finish("dropped" if self.launched.url and not self.launched.exited else "crash")
+
+    # --- is anybody there? --------------------------------------------------------------
+
+    async def check(self) -> bool:
+        """Ask whether the browser still answers; wait for the verdict.
+
+        The question outlives its asker: the browser actor puts it and draws the
+        consequences, so that a call with a short deadline also gets a hung browser replaced.
+        """
+        if self.over.is_set():
+            return False
+        verdict = self._verdict
+        self.suspected.set()
+        await verdict.wait()
+        return not self.over.is_set()
+
+    async def watch(self) -> None:
+        """Answer suspicions until the link is over."""
+        while True:
+            await self.suspected.wait()
+            self.suspected = trio.Event()
+            await self._probe()
+            if self.over.is_set():
+                return
+            self._verdict.set()
+            self._verdict = trio.Event()
+
+    async def _probe(self) -> None:
+        if self.connection.lost.is_set() or self.launched.exited:
+            self.lose()
+            return
+        with trio.move_on_after(PROBE_BOUND) as bound:
+            try:
+                await self.connection.call("Browser.getVersion", {}, Version)
+            except (ConnectionLostError, CdpError):
+                self.lose()
+        if bound.cancelled_caught:
+            logger.warning("the browser has not answered for %g s", PROBE_BOUND)
+            self.finish("hung")
+
+    # --- tabs and contexts --------------------------------------------------------------
+
+    async def first_tab(self) -> tuple[str, Session]:
+        """Return the tab that the browser came with, or a new one if that is taken."""
+        target_id, self._initial = self._initial, ""
+        if target_id in self._sessions:
+            return target_id, await self.session_of(target_id)
+        return await self.open_tab()
+
+    async def open_tab(self, context_id: str = "", **options: Any) -> tuple[str, Session]:
+        """Open a blank tab; return its target id and session.
+
+        Args:
+            context_id: The browser context; the profile's own if empty.
+            options: More parameters of CDP ``Target.createTarget``.
+        """
+        wanted: dict[str, Any] = {"url": "about:blank", **options}
+        if context_id:
+            wanted["browserContextId"] = context_id
+        made = await self.connection.call("Target.createTarget", wanted, _OfTarget)
+        return made.target_id, await self.session_of(made.target_id)
+
+    async def session_of(self, target_id: str) -> Session:
+        """Return a session on a tab, attaching to it if nobody has."""
+        session_id = self._sessions.get(target_id)
+        if session_id is None:
+            attached = await self.connection.call(
+                "Target.attachToTarget", {"targetId": target_id, "flatten": True}, _Session
+            )
+            session_id = self._sessions[target_id] = attached.session_id
+        return Session(self.connection, session_id)
+
+    async def close_tab(self, target_id: str) -> None:
+        """Close a tab, whatever its renderer is doing; bounded, and never fails."""
+        with trio.move_on_after(CLOSE_BOUND, shield=True):
+            try:
+                await self.connection.call("Target.closeTarget", {"targetId": target_id})
+            except (CdpError, ConnectionLostError):
+                logger.debug("tab %s was gone already", target_id)
+
+    @asynccontextmanager
+    async def context(
+        self, popups: Callable[[TargetInfo, Session], None] | None = None
+    ) -> AsyncIterator[str]:
+        """A browser context of its own: no cookies, cache or storage shared with others.
+
+        Args:
+            popups: Called with each tab that pages of the context open. The tab waits for
+                ``Runtime.runIfWaitingForDebugger`` before it does anything.
+        """
+        made = await self.connection.call(
+            "Target.createBrowserContext", {"disposeOnDetach": True}, _Context
+        )
+        if popups is not None:
+            self._popups[made.browser_context_id] = popups
+        try:
+            yield made.browser_context_id
+        finally:
+            self._popups.pop(made.browser_context_id, None)
+            with trio.move_on_after(CLOSE_BOUND, shield=True):
+                try:
+                    await self.connection.call(
+                        "Target.disposeBrowserContext",
+                        {"browserContextId": made.browser_context_id},
+                    )
+                except (CdpError, ConnectionLostError):
+                    logger.debug("context %s was gone already", made.browser_context_id)
+
+    @asynccontextmanager
+    async def page(
+        self, context_id: str = "", *, witness: Witness | None = None, console_capacity: int = 500
+    ) -> AsyncIterator[Page]:
+        """A prepared tab for the length of the block."""
+        target_id, session = await self.open_tab(context_id)
+        page = Page(session, target_id, witness=witness, console_capacity=console_capacity)
+        try:
+            await page.prepare()
+            yield page
+        finally:
+            page.close()
+            await self.close_tab(target_id)
+
+    # --- events -------------------------------------------------------------------------
+
+    def _hear(self, event: Event) -> None:
+        if event.method == "Target.attachedToTarget":
+            attached = msgspec.json.decode(event.params, type=_Attached)
+            self._sessions[attached.target_info.target_id] = attached.session_id
+            if attached.target_info.opener_id:
+                self._adopt_popup(attached)
+        elif event.method == "Target.detachedFromTarget":
+            gone = msgspec.json.decode(event.params, type=_Session).session_id
+            self._sessions = {t: s for t, s in self._sessions.items() if s != gone}
+
+    def _adopt_popup(self, attached: _Attached) -> None:
+        session = Session(self.connection, attached.session_id)
+        adopt = self._popups.get(attached.target_info.browser_context_id)
+        if adopt is None:
+            session.post("Runtime.runIfWaitingForDebugger")
+        else:
+            adopt(attached.target_info, session)

@@ -1,0 +1,1 @@
+"""Audits: evidence of pages, rules over it, and findings."""

@@ -1,0 +1,1 @@
+"""Rules about who can use a page, after WCAG 2.2."""

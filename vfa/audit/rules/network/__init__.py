@@ -1,0 +1,1 @@
+"""Rules about what a page asked the network for, and got."""

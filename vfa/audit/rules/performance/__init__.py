@@ -1,0 +1,1 @@
+"""Rules about how long a page makes people wait."""

@@ -1,0 +1,214 @@
+"""Every failure a caller is expected to handle, in one tree, with a stable code.
+
+A bug is not in this tree: it stays a ``KeyError``, a ``TypeError`` or an ``AssertionError``
+and crashes the actor that has it.
+
+``code`` is part of the contract with clients and never changes its meaning. ``message`` says
+what was tried and what happened; ``hint`` says what to do next, in this place with these
+values.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class VfaError(Exception):
+    """An expected failure: an answer to a request, not a crash."""
+
+    code: ClassVar[str] = "INTERNAL_ERROR"
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+# --- the engine -------------------------------------------------------------------------
+
+
+class ActorGoneError(VfaError):
+    """The addressed actor stopped before it answered."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"the {name} stopped before it answered",
+            hint="Try again: what crashed is restarted by its supervisor.",
+        )
+        self.name = name
+
+
+class DeadlineExceededError(VfaError):
+    """The time its caller allowed for a request ran out."""
+
+    code = "TIMEOUT"
+
+
+class QueueFullError(VfaError):
+    """Too many operations wait already; nothing was done."""
+
+    code = "BUSY_QUEUE_FULL"
+
+
+class RestartsExhaustedError(VfaError):
+    """A child crashed more often than its supervisor allows; the cause is its last crash."""
+
+
+class InvalidArgsError(VfaError):
+    """The arguments of a call contradict each other or are incomplete."""
+
+    code = "INVALID_ARGS"
+
+
+class ConfigError(VfaError):
+    """A setting has a value that cannot be used."""
+
+    code = "INVALID_CONFIG"
+
+
+class LicenseError(VfaError):
+    """The licence gate refused the call."""
+
+    code = "LICENSE_INVALID"
+
+
+# --- policy -----------------------------------------------------------------------------
+
+
+class InvalidUrlError(VfaError):
+    """The URL cannot be parsed, or its scheme is not allowed."""
+
+    code = "INVALID_URL"
+
+
+class SsrfBlockedError(VfaError):
+    """The URL names, or resolves to, an address that the policy refuses."""
+
+    code = "SSRF_BLOCKED"
+
+
+class UnsafePathError(VfaError):
+    """A file name would leave the output directory."""
+
+    code = "UNSAFE_PATH"
+
+
+class OutputError(VfaError):
+    """The file system refused a file below the output directory."""
+
+    code = "OUTPUT_FAILED"
+
+
+# --- the browser ------------------------------------------------------------------------
+
+
+class BrowserError(VfaError):
+    """Chromium could not be found, started or kept running."""
+
+    code = "BROWSER_NOT_READY"
+
+
+class BrowserNotFoundError(BrowserError):
+    """No usable Chromium: ``tried`` names the places looked at, in order."""
+
+    code = "BROWSER_UNAVAILABLE"
+
+    def __init__(self, message: str, tried: tuple[str, ...], *, hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.tried = tried
+
+
+class BrowserStartError(BrowserError):
+    """Chromium was started and did not become usable; ``last_lines`` is its own account."""
+
+    code = "BROWSER_UNAVAILABLE"
+
+    def __init__(self, message: str, last_lines: tuple[str, ...] = (), *, hint: str = "") -> None:
+        account = "\nChromium's last lines:\n" + "\n".join(last_lines) if last_lines else ""
+        super().__init__(message + account, hint=hint)
+        self.last_lines = last_lines
+
+
+class BrowserRestartError(BrowserStartError):
+    """Chromium crashed, and could not be brought back within its restart budget."""
+
+    code = "CHROMIUM_RESTART_FAILED"
+
+
+class ConnectionLostError(VfaError):
+    """The browser's end of a connection is gone."""
+
+    code = "CDP_ERROR"
+
+
+class SessionGoneError(ConnectionLostError):
+    """A tab, frame or worker was closed, or its browser let go of it, before it answered."""
+
+
+class CommandTimeoutError(VfaError):
+    """One command stayed unanswered for longer than any healthy page needs."""
+
+    code = "TIMEOUT"
+
+
+class CdpError(VfaError):
+    """The browser answered a command with an error object (JSON-RPC ``error``)."""
+
+    code = "CDP_ERROR"
+
+    def __init__(self, method: str, number: int, message: str) -> None:
+        super().__init__(f"CDP Error: {message} ({method}, {number})")
+        self.method = method
+        self.number = number
+
+
+# --- pages ------------------------------------------------------------------------------
+
+
+class PageError(VfaError):
+    """Something about one page."""
+
+    code = "PAGE_ERROR"
+
+
+class PageCrashedError(PageError):
+    """The renderer of a page died or had to be ended; the page was loaded anew."""
+
+    code = "PAGE_CRASHED"
+
+
+class NavigationFailedError(PageError):
+    """The document did not arrive; ``net_error`` is Chromium's name for the reason, if any."""
+
+    code = "NAVIGATION_FAILED"
+
+    def __init__(self, message: str, *, net_error: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.net_error = net_error
+
+
+class ElementNotFoundError(PageError):
+    """Nothing matched within the time given."""
+
+    code = "ELEMENT_NOT_FOUND"
+
+
+class ScriptError(PageError):
+    """An in-page function of ours threw; ``CDP Runtime.exceptionThrown`` details inside."""
+
+    code = "EVAL_ERROR"
+
+
+# --- pictures ---------------------------------------------------------------------------
+
+
+class PictureError(VfaError):
+    """The bytes are not a picture that can be read, or the work on it failed."""
+
+    code = "PICTURE_ERROR"
+
+
+class ScreenshotTooLargeError(PictureError):
+    """The picture exceeds its pixel or byte budget and could not be made smaller."""
+
+    code = "SCREENSHOT_TOO_LARGE"

@@ -1,0 +1,1 @@
+"""What can be done on one tab, by noun; and ``records``, the words for what a tab did."""

@@ -1,0 +1,170 @@
+"""Going to a URL, and knowing when one has arrived.
+
+Everything is decided by events: the answer to ``Page.navigate`` says whether a new document
+comes at all (same-document moves, downloads and 204 answers bring none), its loader id says
+which load event is ours, and a redirect that the page itself starts is followed before the
+tab is called loaded.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from vfa.cdp.session import Session
+from vfa.errors import NavigationFailedError
+from vfa.page.text import locate
+
+if TYPE_CHECKING:
+    from vfa.page.page import Page
+
+MAX_CLIENT_REDIRECTS = 5  # a page that sends the tab round in circles is shown as it is
+
+ADVICE = {
+    "net::ERR_NAME_NOT_RESOLVED": "Check the host name; the name server does not know it.",
+    "net::ERR_CONNECTION_REFUSED": "Nothing listens there: start the server or check the port.",
+    "net::ERR_CONNECTION_TIMED_OUT": "The host does not answer: check the address and firewalls.",
+    "net::ERR_INTERNET_DISCONNECTED": "This machine has no network.",
+    "net::ERR_TOO_MANY_REDIRECTS": "The server redirects in a circle.",
+    "net::ERR_EMPTY_RESPONSE": "The server closed the connection without an answer.",
+    "net::ERR_UNSAFE_PORT": "Chromium refuses this port: serve on another one.",
+}
+
+
+class Navigated(msgspec.Struct, frozen=True):
+    """Where a navigation ended."""
+
+    url: str
+    title: str
+    status: int | None  # HTTP status of the main document; None: it came without one
+    note: str = ""  # what is unusual: a download, an answer without content, a redirect loop
+    remote_address: str = ""  # the address that served the document
+
+
+class _Started(msgspec.Struct, frozen=True, rename="camel"):
+    frame_id: str = ""
+    loader_id: str = ""
+    error_text: str = ""
+    is_download: bool = False
+
+
+async def navigate(page: Page, url: str, *, milestone: str = "load") -> Navigated:
+    """Go to ``url`` and return once its document reached ``milestone``.
+
+    Args:
+        page: The tab.
+        url: An absolute URL that the policy has allowed.
+        milestone: "load" or "DOMContentLoaded".
+
+    Raises:
+        NavigationFailedError: No document arrived; ``net_error`` has Chromium's reason.
+
+    On cancellation the load is stopped, so that the tab is usable at once.
+    """
+    page.acted = page.navigating = True
+    page.network.reset()
+    page.exceptions.clear()
+    done = False
+    try:
+        started = await _unbounded(page).call("Page.navigate", {"url": url}, _Started)
+        answered = await _without_document(page, url, started)
+        if answered is None:
+            await _arrive(page, started.loader_id, milestone)
+            note = await _follow_client_redirects(page, milestone)
+            answered = await _describe(page, note)
+        done = True
+        return answered
+    finally:
+        page.navigating = False
+        if not done:
+            page.session.post("Page.stopLoading")
+
+
+def _unbounded(page: Page) -> Session:
+    """A server may take its time to answer; only the caller's deadline bounds that."""
+    return Session(page.connection, page.session.id, command_timeout=math.inf)
+
+
+async def _without_document(page: Page, url: str, started: _Started) -> Navigated | None:
+    """Deal with navigations that bring no new document; None if one is on its way."""
+    if started.is_download:
+        return await _stayed(page, "The server sent a download; the page stays as it was.")
+    if started.error_text:
+        request = page.network.document(started.loader_id)
+        status = request.response.status if request and request.response else None
+        if started.error_text == "net::ERR_ABORTED" and status in {204, 205}:
+            return await _stayed(
+                page, f"The server answered {status} without content; the page stays as it was.", status
+            )
+        raise _failure(url, started.error_text)
+    if not started.loader_id:  # a move within the document: no load will follow
+        await page.settle()
+        return await _describe(page, "")
+    return None
+
+
+async def _arrive(page: Page, loader_id: str, milestone: str) -> None:
+    """Wait until the document, or one that took its place, reached ``milestone``."""
+    documents = page.documents
+    commits = documents.commits
+
+    def arrived() -> bool:
+        return (
+            documents.reached(loader_id, milestone)
+            or (
+                documents.loader_id not in {loader_id, ""}
+                and documents.commits > commits
+                and documents.reached(documents.loader_id, milestone)
+            )
+        )
+
+    await documents.wait_until(arrived)
+
+
+async def _follow_client_redirects(page: Page, milestone: str) -> str:
+    """Follow navigations that the page starts by itself right after loading."""
+    documents = page.documents
+    for _ in range(MAX_CLIENT_REDIRECTS):
+        await page.settle()
+        if not (documents.starting or documents.scheduled):
+            return ""
+        commits = documents.commits
+        await documents.wait_until(
+            lambda commits=commits: (  # type: ignore[misc]
+                documents.commits > commits
+                or not (documents.starting or documents.scheduled)
+            )
+        )
+        if documents.commits > commits:
+            await _arrive(page, documents.loader_id, milestone)
+    return "The page keeps navigating by itself; this is where it was when it was left alone."
+
+
+async def _describe(page: Page, note: str) -> Navigated:
+    documents = page.documents
+    if documents.url.startswith("chrome-error:"):
+        raise _failure(documents.unreachable_url, "the error page was shown")
+    place = await locate(page)
+    request = page.network.document(documents.loader_id)
+    address = request.response.remote_ip_address if request and request.response else ""
+    return Navigated(
+        place.url, place.title, page.network.status(documents.loader_id), note, address.strip("[]")
+    )
+
+
+async def _stayed(page: Page, note: str, status: int | None = None) -> Navigated:
+    place = await locate(page)
+    return Navigated(place.url, place.title, status, note)
+
+
+def _failure(url: str, net_error: str) -> NavigationFailedError:
+    hint = ADVICE.get(net_error, "Check the URL and that its server answers.")
+    if "CERT" in net_error or "SSL" in net_error:
+        hint = "The certificate or TLS set-up of the server is not acceptable to Chromium."
+    return NavigationFailedError(
+        f"Navigation to {url} failed: {net_error}", net_error=net_error, hint=hint
+    )
+
+

@@ -1,0 +1,175 @@
+"""File names that clients choose, kept below the output directory.
+
+Owns the rules for a name and the way a file is written: into a folder held open, through no
+symbolic link, under another name first. So neither a name nor a link that somebody puts
+there, before or meanwhile, leads out of the directory. The directory itself is the user's
+choice, and may be a link.
+
+``resolve_output`` and ``screenshot_name`` are pure; ``write_output`` blocks, and is run in a
+thread.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import secrets
+import stat
+import unicodedata
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from vfa.errors import OutputError, UnsafePathError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+    from pathlib import Path
+
+MAX_NAME = 255  # bytes of one part of a path, on every usual file system
+MAX_PARTS = 16  # folders deep, the file included
+ROOM = 32  # bytes that the temporary name needs besides
+
+FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+FILE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+# Characters that change how the rest of a name is shown: "gpj.exe" for "exe.jpg".
+BIDIRECTIONAL = frozenset(
+    "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+)
+CONTROL = frozenset({"Cc", "Cs", "Zl", "Zp"})  # Unicode categories
+DEVICES = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.IGNORECASE)
+
+EXTENSIONS = {"jpeg": (".jpg", ".jpeg"), "png": (".png",), "webp": (".webp",)}
+PICTURES = frozenset({".jpg", ".jpeg", ".png", ".webp"})
+
+
+class SafePath(msgspec.Struct, frozen=True):
+    """A file below ``root`` by a name that was checked; it need not exist."""
+
+    root: Path  # absolute
+    parts: tuple[str, ...]  # folders, then the file
+
+    @property
+    def path(self) -> Path:
+        """The file's absolute path."""
+        return self.root.joinpath(*self.parts)
+
+
+def resolve_output(root: Path, name: str) -> SafePath:
+    """Return the file that ``name`` means below ``root``. Touches nothing.
+
+    Raises:
+        UnsafePathError: The name leads out, or is none that every system can have.
+    """
+    if name.startswith(("/", "\\", "~/")) or re.match(r"[A-Za-z]:", name):
+        raise _unsafe(name, "Absolute paths are not allowed")
+    given = re.split(r"[/\\]", name)
+    if ".." in given:
+        raise _unsafe(name, "Path traversal ('..') is not allowed")
+    if given[-1] in ("", "."):
+        raise _unsafe(name, "The name of a file is missing")
+    parts = tuple(part for part in given if part not in ("", "."))
+    if len(parts) > MAX_PARTS:
+        raise _unsafe(name, f"More than {MAX_PARTS} folders deep")
+    for part in parts:
+        if problem := _problem(part):
+            raise _unsafe(name, problem)
+    return SafePath(root.absolute(), parts)
+
+
+def write_output(root: Path, name: str, data: bytes) -> Path:
+    """Write ``data`` to ``name`` below ``root``, all of it or nothing; return its path.
+
+    Folders that are missing are made. A file of that name is replaced.
+
+    Raises:
+        UnsafePathError: The name leads out, or a link or a folder is in the way.
+        OutputError: The file system refuses.
+    """
+    target = resolve_output(root, name)
+    try:
+        target.root.mkdir(parents=True, exist_ok=True)
+        with _opened(target) as folder:
+            _replace(folder, target.parts[-1], data)
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EISDIR):
+            raise _unsafe(name, "A link, or what is no file, is in the way") from error
+        raise OutputError(
+            f"{target.path} cannot be written: {error.strerror}",
+            hint="Check OUTPUT_DIR, its permissions and the space left.",
+        ) from error
+    return target.path
+
+
+def screenshot_name(filename: str | None, image_format: str, now: datetime) -> str:
+    """Return the name of a picture's file, with the extension of its format.
+
+    Args:
+        filename: What the client asked for, if anything. A fitting extension stays, that of
+            another kind of picture is replaced, and any other is part of the name.
+        image_format: "jpeg", "png" or "webp".
+        now: The moment in UTC, for a file without a name.
+    """
+    if not filename:
+        moment = now.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+        return f"screenshot-{re.sub('[:.]', '-', moment)}.{image_format}"
+    stem, extension = os.path.splitext(filename)
+    fitting = EXTENSIONS[image_format]
+    if extension.lower() in fitting or filename.endswith(("/", "\\")):
+        return filename  # a name that ends in a slash is refused when it is resolved
+    return (stem if extension.lower() in PICTURES else filename) + fitting[0]
+
+
+def _unsafe(name: str, problem: str) -> UnsafePathError:
+    shown = name if len(name) <= MAX_NAME else name[:MAX_NAME] + "…"
+    return UnsafePathError(
+        f"{problem}: {shown!r}",
+        hint="Give a file name, or a path relative to OUTPUT_DIR, such as shots/home.png.",
+    )
+
+
+def _problem(part: str) -> str:
+    if any(unicodedata.category(c) in CONTROL or c in BIDIRECTIONAL for c in part):
+        return "Control characters are not allowed"
+    if len(part.encode()) > MAX_NAME - ROOM:
+        return f"A name may have {MAX_NAME - ROOM} bytes"
+    if DEVICES.fullmatch(part):
+        return "The name is a device's on Windows"
+    return ""
+
+
+@contextmanager
+def _opened(target: SafePath) -> Iterator[int]:
+    """Open the folder of ``target``, step by step from its root, and make what is missing."""
+    folder = os.open(target.root, FOLDER_FLAGS & ~os.O_NOFOLLOW)
+    try:
+        for part in target.parts[:-1]:
+            with suppress(FileExistsError):
+                os.mkdir(part, 0o755, dir_fd=folder)
+            below = os.open(part, FOLDER_FLAGS, dir_fd=folder)
+            os.close(folder)
+            folder = below
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def _replace(folder: int, name: str, data: bytes) -> None:
+    with suppress(FileNotFoundError):
+        if not stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    # A link that is put there after this look is replaced by the rename, not followed.
+    temporary = f".{name}.{secrets.token_hex(8)}.part"
+    handle = os.open(temporary, FILE_FLAGS, 0o644, dir_fd=folder)
+    try:
+        with open(handle, "wb") as file:
+            file.write(data)
+        os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary, dir_fd=folder)
+        raise

@@ -131,7 +131,12 @@ async def _open_page(connection, context_id, device):
     width, height = DEVICES[device]
     await page.session.call(
         "Emulation.setDeviceMetricsOverride",
-        {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": device == "mobile"},
+        {
+            "width": width,
+            "height": height,
+            "deviceScaleFactor": 1,
+            "mobile": device == "mobile",
+        },
     )
     return page
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -38,7 +39,9 @@ def test_a_long_page_is_scaled_to_the_pixel_budget():
     assert plan.tiles > 1
 
 
-@given(width=CSS, height=CSS, factor=FACTORS, budget=st.integers(1000, 20_000_000), kind=FORMATS)
+@given(
+    width=CSS, height=CSS, factor=FACTORS, budget=st.integers(1000, 20_000_000), kind=FORMATS
+)
 def test_a_plan_is_within_the_budget_and_the_format(width, height, factor, budget, kind):
     plan = plan_capture(width, height, factor=factor, max_pixels=budget, format=kind)
     assert max(plan.width, plan.height) <= LONGEST_SIDE[kind]
@@ -66,12 +69,12 @@ def test_tiles_cover_the_page_without_a_gap(width, height, factor, scale):
     clips = tile_clips(width, height, factor=factor, scale=scale)
     assert clips[0].y == 0
     assert clips[-1].y + clips[-1].height == pytest.approx(height)
-    for upper, lower in zip(clips, clips[1:], strict=False):
-        assert upper.y < lower.y < upper.y + upper.height < lower.y + lower.height
-        end = upper.top + math.floor(upper.height * factor * scale)
-        assert lower.top <= end
     for clip in clips:
-        assert clip.top == math.floor(clip.y * factor * scale)
+        assert clip.height > 0
+        assert clip.y * factor * scale == pytest.approx(clip.top)
+    for upper, lower in pairwise(clips):
+        rows = math.floor(upper.height * factor * scale + 1e-6)
+        assert upper.top < lower.top <= upper.top + rows
 
 
 @given(width=st.integers(100, 5000), height=st.integers(100, 40_000), scale=st.floats(0.1, 1))

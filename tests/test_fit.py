@@ -128,8 +128,8 @@ def test_every_mode_of_png_is_read(mode):
 
 
 def test_a_palette_with_transparency_is_read():
-    image = Image.new("P", (20, 20), 3)
-    data = encoded(image, "png", transparency=3)
+    image = Image.new("RGB", (20, 20), "red").quantize(4)
+    data = encoded(image, "png", transparency=image.getpixel((3, 3)))
     assert opened(fit.fit(data, Target("jpeg")).data).getpixel((3, 3)) == (255, 255, 255)
 
 

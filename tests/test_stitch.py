@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -53,8 +55,7 @@ def test_a_tile_that_sticks_out_is_clipped():
 def test_no_line_shows_between_tiles_at_any_scale(side, edges):
     edges = [0, *sorted(edges), 100]
     tiles = [
-        (plain(60, lower - upper, color="black"), 0, upper)
-        for upper, lower in zip(edges, edges[1:], strict=False)
+        (plain(60, lower - upper, color="black"), 0, upper) for upper, lower in pairwise(edges)
     ]
     image = opened(stitch(tiles, 60, 100, Target("png", max_side=side)).data)
     assert image.getcolors() == [(image.width * image.height, (0, 0, 0))]
@@ -65,7 +66,7 @@ def test_planned_tiles_make_the_whole_again():
     clips = tile_clips(120, 1000, tile_pixels=20_000)
     assert len(clips) > 5
     tiles = [
-        (encoded(page.crop((0, int(c.y), 120, int(c.y + c.height))), "png"), c.left, c.top)
+        (encoded(page.crop((0, round(c.y), 120, round(c.y + c.height))), "png"), c.left, c.top)
         for c in clips
     ]
     whole = opened(stitch(tiles, 120, 1000, PNG).data)

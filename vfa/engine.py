@@ -28,8 +28,9 @@ from vfa.actors import page as page_actor
 from vfa.actors.browser import Acquire, Browser
 from vfa.actors.coordinator import Audit, Coordinator
 from vfa.actors.encoder import Encoder, Work
-from vfa.actors.error_bus import BusWitness, ErrorBus
+from vfa.actors.error_bus import ErrorBus
 from vfa.actors.page import Do, SessionTab
+from vfa.actors.witness import BusWitness
 from vfa.audit.request import AuditRequest, Progress
 from vfa.config import load
 from vfa.mailbox import Mailbox

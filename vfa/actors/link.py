@@ -229,13 +229,18 @@ class Link:
 
     @asynccontextmanager
     async def page(
-        self, context_id: str = "", *, witness: Witness | None = None, console_capacity: int = 500
+        self,
+        context_id: str = "",
+        *,
+        witness: Witness | None = None,
+        console_capacity: int = 500,
+        keep_bodies: bool = False,
     ) -> AsyncIterator[Page]:
         """A prepared tab for the length of the block."""
         target_id, session = await self.open_tab(context_id)
         page = Page(session, target_id, witness=witness, console_capacity=console_capacity)
         try:
-            await page.prepare()
+            await page.prepare(keep_bodies=keep_bodies)
             yield page
         finally:
             page.close()

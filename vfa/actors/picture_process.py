@@ -10,7 +10,7 @@ import importlib.util
 import logging
 import os
 import sys
-from contextlib import AsyncExitStack, asynccontextmanager, closing
+from contextlib import AsyncExitStack, asynccontextmanager, closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -150,6 +150,7 @@ class Worker:
         self.process = process
         self.scope = scope  # around its whole life: its deadline is when it has idled too long
         self.is_clean = True  # False: a job was begun and has no complete answer
+        self._has_started = False  # the worker has the whole of the present job
         self._orders = orders
         self._answers = answers
 
@@ -166,20 +167,22 @@ class Worker:
     async def do(self, job: Job, pictures: tuple[bytes, ...]) -> Picture:
         """Give it one job and wait for the answer; it must be dismissed if not clean then."""
         self.is_clean = False
-        started = False
-        try:
-            await self._give(job, pictures)
+        self._has_started = False
+        with suppress(EOFError):
+            picture = await self._talk(job, pictures)
+            self.is_clean = True
+            return picture
+        with trio.move_on_after(REAP_TIMEOUT):
+            await self.process.wait()
+        raise DiedError(self.process, started=self._has_started)
+
+    async def _talk(self, job: Job, pictures: tuple[bytes, ...]) -> Picture:
+        await self._give(job, pictures)
+        answer = await self._hear()
+        if isinstance(answer, Started):
+            self._has_started = True
             answer = await self._hear()
-            if isinstance(answer, Started):
-                started = True
-                answer = await self._hear()
-            picture = await self._finish(job, answer)
-        except EOFError:
-            with trio.move_on_after(REAP_TIMEOUT):
-                await self.process.wait()
-            raise DiedError(self.process, started=started) from None
-        self.is_clean = True
-        return picture
+        return await self._finish(job, answer)
 
     async def _give(self, job: Job, pictures: tuple[bytes, ...]) -> None:
         order = Order(job, tuple(map(len, pictures)))

@@ -1,47 +1,43 @@
 """One CDP connection: commands out, answers and events in.
 
-Two tasks touch the transport and no others do: one writes, one reads. Callers only touch a
-deque and events of their own, whose operations are atomic under cancellation, so a deadline
+Two tasks touch the transport and no others do: one writes, one reads. Callers only touch an
+outbox and a slot of their own, whose operations are atomic under cancellation, so a deadline
 around ``call`` can never leave half a frame on the wire. The reader calls listeners as plain
 functions: nobody can make it wait.
+
+Needs a transport, which its caller opens and closes. Does not know what a page is.
 """
 
 from __future__ import annotations
 
-import logging
-from collections import deque
-from contextlib import suppress
+from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import msgspec
 import trio
 
-from vfa.cdp.dialogue import Answer, Dialogue, Event
-from vfa.errors import CdpError, ConnectionLostError, SessionGoneError
+from vfa.cdp.dialogue import Answer, Detached, Dialogue, Event
+from vfa.errors import ConnectionLostError, SessionGoneError, VfaError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from vfa.cdp.transport import Transport
 
-logger = logging.getLogger(__name__)
+    Listener = Callable[[Event], None]
 
 T = TypeVar("T")
-
-
-class _Detached(msgspec.Struct, frozen=True, rename="camel"):
-    session_id: str
 
 
 class _Slot:
     """A call that waits for its answer."""
 
-    def __init__(self, session_id: str | None) -> None:
-        self.session_id = session_id
+    def __init__(self, method: str) -> None:
+        self.method = method
         self.done = trio.Event()
-        self.outcome: msgspec.Raw | CdpError | ConnectionLostError | None = None
+        self.outcome: msgspec.Raw | VfaError | None = None
 
-    def fill(self, outcome: msgspec.Raw | CdpError | ConnectionLostError) -> None:
+    def fill(self, outcome: msgspec.Raw | VfaError) -> None:
         if self.outcome is None:
             self.outcome = outcome
             self.done.set()
@@ -50,9 +46,9 @@ class _Slot:
 class Statistics(msgspec.Struct, frozen=True):
     """What a connection has been through."""
 
-    pending: int
-    sent: int
-    received: int
+    pending: int  # calls that wait for an answer
+    sent: int  # frames handed to the transport
+    received: int  # frames taken from it
     unheard: int  # events that nobody listened for
 
 
@@ -61,16 +57,23 @@ class Connection:
 
     Args:
         transport: Where frames go. Owned by the caller, who closes it after ``run``.
+
+    Attributes:
+        lost: Set once no call can succeed any more: the peer is gone, or ``run`` was cancelled.
     """
 
     def __init__(self, transport: Transport) -> None:
         self.lost = trio.Event()
+        self._why_lost = "the connection to the browser was closed"
         self._transport = transport
         self._dialogue = Dialogue()
         self._slots: dict[int, _Slot] = {}
-        self._outbox: deque[tuple[int, bytes]] = deque()
+        # By command id, in the order of the calls. A deque would have to be searched for the
+        # frame of a call that is given up; and without taking it out, the frames for a browser
+        # that reads no more would pile up, one for every call that times out on it.
+        self._outbox: OrderedDict[int, bytes] = OrderedDict()
         self._mail = trio.Event()
-        self._listeners: dict[str | None, list[Callable[[Event], None]]] = {}
+        self._listeners: dict[str | None, dict[object, Listener]] = {}
         self._sent = self._received = self._unheard = 0
 
     @property
@@ -80,12 +83,21 @@ class Connection:
 
     @overload
     async def call(
-        self, method: str, params: Mapping[str, Any] | None = None, *, session_id: str | None = None
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        *,
+        session_id: str | None = None,
     ) -> dict[str, Any]: ...
 
     @overload
     async def call(
-        self, method: str, params: Mapping[str, Any] | None, result: type[T], *, session_id: str | None = None
+        self,
+        method: str,
+        params: Mapping[str, Any] | None = None,
+        result: type[T] = ...,
+        *,
+        session_id: str | None = None,
     ) -> T: ...
 
     async def call(
@@ -98,26 +110,26 @@ class Connection:
     ) -> Any:
         """Send a command and return its result, decoded as ``result``.
 
-        Cancelled before the writer took the command, it is not sent at all.
+        Cancelled before the writer took the command, it is not sent at all; cancelled later,
+        its answer is ignored. Either way the connection stays usable.
 
         Raises:
             CdpError: The browser refused the command.
-            ConnectionLostError: The connection, or the session, ended before the answer came.
+            SessionGoneError: The session ended before the answer came, or had ended before.
+            ConnectionLostError: The connection ended before the answer came.
         """
         if self.lost.is_set():
-            raise ConnectionLostError(f"no browser to send {method} to")
-        id_, frame = self._dialogue.command(method, dict(params or {}), session_id)
-        slot = self._slots[id_] = _Slot(session_id)
+            raise ConnectionLostError(f"{self._why_lost}: {method} was not sent")
+        id_, frame = self._dialogue.command(method, params or {}, session_id)
+        slot = self._slots[id_] = _Slot(method)
         self._send(id_, frame)
         try:
             await slot.done.wait()
         finally:
             del self._slots[id_]
             self._dialogue.forget(id_)
-            if slot.outcome is None:
-                with suppress(ValueError):
-                    self._outbox.remove((id_, frame))
-        if isinstance(slot.outcome, CdpError | ConnectionLostError):
+            self._outbox.pop(id_, None)
+        if isinstance(slot.outcome, VfaError):
             raise slot.outcome
         assert slot.outcome is not None
         return msgspec.json.decode(slot.outcome, type=result)
@@ -132,7 +144,7 @@ class Connection:
         """Send a command and ignore its answer. Never waits; dropped if the browser is gone."""
         if self.lost.is_set():
             return
-        id_, frame = self._dialogue.command(method, dict(params or {}), session_id)
+        id_, frame = self._dialogue.command(method, params or {}, session_id)
         self._dialogue.forget(id_)
         self._send(id_, frame)
 
@@ -141,16 +153,23 @@ class Connection:
     ) -> Callable[[], None]:
         """Call ``listener`` with each event of a session; return a function that stops it.
 
-        Listeners run in the reader: they must return at once. ``None`` is the browser itself.
+        Listeners run in the reader, in the order they came: they must return at once, and an
+        exception in one is a bug that ends ``run``. The listeners of a session that ends are
+        dropped with it. To miss nothing of a new session, listen from within the listener
+        that hears of its ``Target.attachedToTarget``.
+
+        Args:
+            session_id: Whose events; None is the browser itself.
+            listener: Called with each of them.
         """
-        self._listeners.setdefault(session_id, []).append(listener)
+        listeners = self._listeners.setdefault(session_id, {})
+        token = object()
+        listeners[token] = listener
 
         def stop() -> None:
-            listeners = self._listeners.get(session_id, [])
-            if listener in listeners:
-                listeners.remove(listener)
-            if not listeners:
-                self._listeners.pop(session_id, None)
+            listeners.pop(token, None)
+            if not listeners and self._listeners.get(session_id) is listeners:
+                del self._listeners[session_id]
 
         return stop
 
@@ -160,67 +179,74 @@ class Connection:
         """Move frames until the peer is gone or this is cancelled; then fail who still waits.
 
         Raises:
-            ConnectionLostError: The peer is gone.
+            ConnectionLostError: The peer is gone, or what it says is not CDP.
         """
-        why = "the browser closed the connection"
         try:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._write, nursery.cancel_scope)
+                nursery.start_soon(self._until_lost, self._write, nursery.cancel_scope)
                 task_status.started()
-                why = await self._read()
-                nursery.cancel_scope.cancel(reason="the peer is gone")
+                await self._until_lost(self._read, nursery.cancel_scope)
         finally:
-            self.lost.set()
-            self._outbox.clear()
-            for slot in self._slots.values():
-                slot.fill(ConnectionLostError(why))
-        raise ConnectionLostError(why)
+            self._end()
+        raise ConnectionLostError(self._why_lost)
+
+    async def _until_lost(
+        self, move: Callable[[], Awaitable[None]], both: trio.CancelScope
+    ) -> None:
+        """Run one direction; its loss ends the other, which may never hear of it by itself."""
+        try:
+            await move()
+        except ConnectionLostError as error:
+            self._why_lost = error.message
+            both.cancel(reason="the peer is gone")
+
+    def _end(self) -> None:
+        self.lost.set()
+        self._outbox.clear()
+        for id_ in self._dialogue.close():
+            slot = self._slots[id_]
+            slot.fill(ConnectionLostError(f"{self._why_lost}: no answer to {slot.method}"))
 
     def _send(self, id_: int, frame: bytes) -> None:
-        self._outbox.append((id_, frame))
+        self._outbox[id_] = frame
         self._mail.set()
 
-    async def _write(self, both: trio.CancelScope) -> None:
+    async def _write(self) -> None:
         while True:
             while self._outbox:
-                _, frame = self._outbox.popleft()
-                try:
-                    await self._transport.send(frame)
-                except ConnectionLostError:
-                    both.cancel(reason="the peer is gone")
-                    return
+                _, frame = self._outbox.popitem(last=False)
+                await self._transport.send(frame)
                 self._sent += 1
             self._mail = trio.Event()
             await self._mail.wait()
 
-    async def _read(self) -> str:
-        """Read until the peer is gone; return why."""
+    async def _read(self) -> None:
         while True:
-            try:
-                heard = self._dialogue.receive(await self._transport.receive())
-            except ConnectionLostError as error:
-                return error.message
-            except msgspec.DecodeError as error:
-                logger.warning("what the browser says is not CDP: %s", error)
-                return f"the browser does not speak CDP: {error}"
+            frame = await self._transport.receive()
             self._received += 1
+            try:
+                heard = self._dialogue.receive(frame)
+            except msgspec.DecodeError as error:
+                raise ConnectionLostError(f"the browser does not speak CDP: {error}") from error
             if isinstance(heard, Answer):
-                if (slot := self._slots.get(heard.id)) is not None:
-                    slot.fill(heard.outcome)
+                self._slots[heard.id].fill(heard.outcome)
             elif heard is not None:
                 self._tell(heard)
 
     def _tell(self, event: Event) -> None:
-        if event.method == "Target.detachedFromTarget":
-            self._fail_session(msgspec.json.decode(event.params, type=_Detached).session_id)
+        if isinstance(event, Detached):
+            for id_ in event.orphans:
+                slot = self._slots[id_]
+                slot.fill(
+                    SessionGoneError(f"the page was closed before it answered {slot.method}")
+                )
         listeners = self._listeners.get(event.session_id)
-        if not listeners:
+        if listeners is None:
             self._unheard += 1
-            return
-        for listener in tuple(listeners):
-            listener(event)
-
-    def _fail_session(self, session_id: str) -> None:
-        for slot in self._slots.values():
-            if slot.session_id == session_id:
-                slot.fill(SessionGoneError("the page was closed before it answered"))
+        else:
+            for token, listener in tuple(listeners.items()):
+                if token in listeners:  # an earlier one may have stopped this one just now
+                    listener(event)
+        if isinstance(event, Detached):
+            for session_id in event.sessions:
+                self._listeners.pop(session_id, None)

@@ -1,8 +1,8 @@
 """CDP over two pipes: frames end with a NUL byte.
 
 The browser reads commands from its descriptor 3 and writes to its descriptor 4; it ends
-itself when the pipe closes, so that it cannot outlive its engine. Source: Chromium,
-``--remote-debugging-pipe``.
+itself when the pipe closes, so that it cannot outlive its engine. Owns our two ends, and not
+the process at the other. Source: Chromium, ``--remote-debugging-pipe``.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class PipeTransport:
             raise ConnectionLostError("the browser closed its pipe") from error
 
     async def receive(self) -> bytes:
-        """Return the next frame."""
+        """Return the next frame; without a checkpoint if it came with the one before."""
         while not self._frames:
             try:
                 chunk = await self._in.receive_some(CHUNK)

@@ -1,8 +1,11 @@
-"""One flat session on a connection: a tab, a frame, a worker, each with its own commands."""
+"""One flat session on a connection: a tab, a frame, a worker, each with its own commands.
+
+Owns nothing but the bound on a silent command. Does not attach or detach: whoever asked the
+browser for the session has its id.
+"""
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import trio
@@ -47,7 +50,7 @@ class Session:
 
     @overload
     async def call(
-        self, method: str, params: Mapping[str, Any] | None, result: type[T]
+        self, method: str, params: Mapping[str, Any] | None = None, result: type[T] = ...
     ) -> T: ...
 
     async def call(
@@ -60,8 +63,6 @@ class Session:
             ConnectionLostError: The connection or the session ended before the answer.
             CommandTimeoutError: Nothing came within the session's bound.
         """
-        if self._bound == math.inf:
-            return await self.connection.call(method, params, result, session_id=self.id)
         with trio.move_on_after(self._bound) as bound:
             return await self.connection.call(method, params, result, session_id=self.id)
         assert bound.cancelled_caught

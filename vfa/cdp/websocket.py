@@ -1,4 +1,7 @@
-"""CDP over a WebSocket, by trio-websocket: for browsers that run already."""
+"""CDP over a WebSocket, by trio-websocket: for browsers that run already.
+
+Owns the socket. Imported only where it is used, since the library costs start-up time.
+"""
 
 from __future__ import annotations
 

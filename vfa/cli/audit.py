@@ -49,7 +49,9 @@ def viewport(text: str) -> Viewport:
         raise click.BadParameter(f"{text!r} is not a size like 1440x900")
     size = Viewport(int(match[1]), int(match[2]))
     if not all(SMALLEST_SIDE <= side <= LARGEST_SIDE for side in (size.width, size.height)):
-        raise click.BadParameter(f"{text!r}: each side is {SMALLEST_SIDE} to {LARGEST_SIDE} pixels")
+        raise click.BadParameter(
+            f"{text!r}: each side is {SMALLEST_SIDE} to {LARGEST_SIDE} pixels"
+        )
     return size
 
 
@@ -66,6 +68,7 @@ _FILE_OR_DASH = click.Path(dir_okay=False, writable=True, allow_dash=True)
 @click.option(
     "--depth",
     type=click.IntRange(0, 10),
+    metavar="N",
     default=1,
     show_default=True,
     help="How many clicks from URL to follow links of the same site; 0: this page only.",
@@ -73,6 +76,7 @@ _FILE_OR_DASH = click.Path(dir_okay=False, writable=True, allow_dash=True)
 @click.option(
     "--max-pages",
     type=click.IntRange(1, 1000),
+    metavar="N",
     default=10,
     show_default=True,
     help="The most pages to look at.",
@@ -84,7 +88,9 @@ _FILE_OR_DASH = click.Path(dir_okay=False, writable=True, allow_dash=True)
     show_default=True,
     help="What the browser pretends to be.",
 )
-@click.option("--viewport", type=viewport, metavar="WxH", help="Size of the window, like 1440x900.")
+@click.option(
+    "--viewport", type=viewport, metavar="WxH", help="Size of the window, like 1440x900."
+)
 @click.option(
     "--wait-until",
     type=click.Choice(get_args(WaitUntil)),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from vfa.cli.settings import exit_with
+from vfa.cli.settings import COULD_NOT
 from vfa.config import explain
 from vfa.errors import ConfigError
 
@@ -17,7 +19,7 @@ HIDDEN = "(set, not shown)"
 
 
 @click.command("config")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of lines.")
 @click.option("--changed", is_flag=True, help="Only what is not at its default.")
 def command(as_json: bool, changed: bool) -> None:
     """Show every setting, its value, its default and where the value came from.
@@ -27,13 +29,14 @@ def command(as_json: bool, changed: bool) -> None:
     try:
         lines = explain()
     except ConfigError as error:
-        exit_with(error)
+        _explain_refusal(error)
+        sys.exit(COULD_NOT)
     if changed:
         lines = [line for line in lines if line.source != "default"]
     if as_json:
         _print_json(lines)
     else:
-        _print_table(lines)
+        _print_lines(lines)
 
 
 def shown(line: Line) -> Any:
@@ -46,6 +49,15 @@ def plain(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
+
+
+def _explain_refusal(error: ConfigError) -> None:
+    """Say what is wrong, and what the settings that are wrong are for."""
+    click.secho(f"[{error.code}] {error.message}", fg="red", err=True)
+    for line in explain(environ={}):
+        if f"{line.knob.variable}=" in error.message:
+            default = shlex.quote(plain(line.default))
+            click.echo(f"  {line.knob.variable}: {line.knob.text} Default: {default}", err=True)
 
 
 def _print_json(lines: list[Line]) -> None:
@@ -65,18 +77,13 @@ def _print_json(lines: list[Line]) -> None:
     click.echo(msgspec.json.format(msgspec.json.encode(rows), indent=2).decode())
 
 
-def _print_table(lines: list[Line]) -> None:
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for heading in ("variable", "value", "default", "source"):
-        table.add_column(heading, overflow="fold")
-    table.add_column("what it does", overflow="fold", ratio=1)
+def _print_lines(lines: list[Line]) -> None:
     for line in lines:
-        style = "" if line.source == "default" else "bold"
+        value = shlex.quote(plain(shown(line)))
+        origin = line.source
+        if line.source != "default":
+            origin += f"; default {shlex.quote(plain(line.default))}"
+        click.secho(f"{line.knob.variable}={value}  ", nl=False, bold=line.source != "default")
+        click.secho(f"[{origin}]", dim=True)
         text = line.knob.text + (" (Reserved: not used yet.)" if line.knob.reserved else "")
-        cells = (line.knob.variable, plain(shown(line)), plain(line.default), line.source)
-        table.add_row(*(Text(cell, style=style) for cell in cells), Text(text))
-    Console().print(table)
+        click.echo(f"    {text}")

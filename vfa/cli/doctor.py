@@ -41,7 +41,8 @@ def command(quick: bool, as_json: bool) -> None:
         click.echo(msgspec.json.format(msgspec.json.encode(found), indent=2).decode())
     failed = [check.name for check in found if check.state == "fail"]
     if not as_json and not signalled:
-        click.echo(f"\nNot working: {', '.join(failed)}." if failed else "\nVFA works here.")
+        fine = "Nothing speaks against it; nothing was started." if quick else "VFA works here."
+        click.echo(f"\nNot working: {', '.join(failed)}." if failed else f"\n{fine}")
     sys.exit(signalled or (1 if failed else 0))
 
 

@@ -57,16 +57,17 @@ def annotate(
 
 def draw_boxes(image: Image.Image, boxes: Sequence[LabelledBox], scale: float) -> None:
     """Draw ``boxes``, whose units are ``scale`` pixels long, on ``image`` in place."""
-    clipped = [(box, _clip(box, scale, image.size)) for box in boxes]
-    shown = [(box, rect) for box, rect in clipped if rect is not None]
     text_size = _text_size(image.size)
+    line = max(2, text_size // 7)
+    # Around the element, not on it: frames of tight boxes would cross out what they show.
+    clipped = [(box, _clip(box, scale, image.size, line + 2)) for box in boxes]
+    shown = [(box, rect) for box, rect in clipped if rect is not None]
     font = ImageFont.load_default(text_size)
     pad = max(2, text_size // 5)
     draw = ImageDraw.Draw(image)
     texts = [box.label[:LONGEST_LABEL] for box, _ in shown]
     sizes = [_label_size(font, text, pad) for text in texts]
     places = place_labels([rect for _, rect in shown], sizes, image.size)
-    line = max(2, text_size // 7)
     for box, rect in shown:
         _draw_frame(draw, rect, _color(box.color), line)
     # After all frames, so that no frame crosses a label out.
@@ -81,15 +82,22 @@ def text_color(background: Color) -> Color:
     return BLACK if (luminance + 0.05) / 0.05 > 1.05 / (luminance + 0.05) else WHITE
 
 
-def _clip(box: LabelledBox, scale: float, size: tuple[int, int]) -> Rect | None:
-    """Return ``box`` in pixels, clipped to a picture of ``size``; None if nothing is left."""
+def _clip(box: LabelledBox, scale: float, size: tuple[int, int], border: int) -> Rect | None:
+    """Return ``box`` in pixels with a border, clipped to ``size``; None if it is outside."""
     edges = (box.x, box.y, box.x + box.width, box.y + box.height)
     if not all(map(math.isfinite, edges)):
         return None
     left, top = max(0, math.floor(edges[0] * scale)), max(0, math.floor(edges[1] * scale))
     right = min(size[0], math.ceil(edges[2] * scale))
     bottom = min(size[1], math.ceil(edges[3] * scale))
-    return Rect(left, top, right, bottom) if left < right and top < bottom else None
+    if left >= right or top >= bottom:
+        return None
+    return Rect(
+        max(0, left - border),
+        max(0, top - border),
+        min(size[0], right + border),
+        min(size[1], bottom + border),
+    )
 
 
 def _text_size(size: tuple[int, int]) -> int:

@@ -12,6 +12,7 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+NEAR = 7  # places directly at a box; among them, one that covers no other box is preferred
 MAX_NUDGES = 64  # label heights that a label may be moved away from its box
 
 
@@ -42,6 +43,15 @@ class Rect(msgspec.Struct, frozen=True):
             and other.top < self.bottom
         )
 
+    def contains(self, other: Rect) -> bool:
+        """Tell whether ``other`` lies in it; every rectangle contains itself."""
+        return (
+            self.left <= other.left
+            and other.right <= self.right
+            and self.top <= other.top
+            and other.bottom <= self.bottom
+        )
+
 
 def place_labels(
     boxes: Sequence[Rect], labels: Sequence[tuple[int, int]], picture: tuple[int, int]
@@ -63,7 +73,12 @@ def place_labels(
             Rect(left, top, left + width, top + height)
             for left, top in _within(_corners(box, width, height), width, height, picture)
         ]
-        place = next((c for c in choices if _is_free(c, taken)), choices[0])
+        others = [other for other in boxes if not other.contains(box)]
+        beside = (
+            c for c in choices[:NEAR] if not _touches(c, taken) and not _touches(c, others)
+        )
+        free = (c for c in choices if not _touches(c, taken))
+        place = next(beside, None) or next(free, choices[0])
         taken.append(place)
         places.append(place)
     return places
@@ -79,7 +94,7 @@ def _corners(box: Rect, width: int, height: int) -> Iterator[tuple[int, int]]:
     yield box.right, box.top
     yield box.left, box.top  # inside: covers a little of what it points at
     for step in range(1, MAX_NUDGES):
-        yield box.left, box.top + (step - 1) * height
+        yield box.left, box.top + step * height
         yield box.left + step * width, box.top - height
         yield box.left, box.top - step * height
         yield box.left - step * width, box.top
@@ -96,5 +111,5 @@ def _within(
         )
 
 
-def _is_free(place: Rect, taken: list[Rect]) -> bool:
-    return not any(place.overlaps(other) for other in taken)
+def _touches(place: Rect, others: list[Rect]) -> bool:
+    return any(place.overlaps(other) for other in others)

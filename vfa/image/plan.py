@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MARGIN = 0.98  # Chromium rounds a clip up to whole pixels; a budget met exactly is overrun
 TILE_PIXELS = 4_000_000  # of one tile: 16 MB uncompressed, which a browser short of memory has
-TILE_OVERLAP = 2  # CSS px that tiles share, so that rounding never leaves a line between them
+TILE_OVERLAP = 2  # pixels that tiles share, should Chromium round the size of one down
 # Longest side a format can have. Sources: libwebp WEBP_MAX_DIMENSION, libjpeg
 # JPEG_MAX_DIMENSION, PNG specification 11.2.2. Chromium answers nothing above the WebP limit.
 LONGEST_SIDE: dict[Format, int] = {"webp": 16_383, "jpeg": 65_500, "png": 2**31 - 1}
@@ -66,8 +66,8 @@ def plan_capture(
     if longest > LONGEST_SIDE[format]:
         scale *= LONGEST_SIDE[format] / longest * MARGIN
     size = scaled_size(wide, high, scale)
-    rows = len(_rows(height, factor * scale, size[0], tile_pixels))
-    return CapturePlan(scale, *size, truncated=scale < 1, tiles=rows)
+    tiles = tile_clips(width, height, factor=factor, scale=scale, tile_pixels=tile_pixels)
+    return CapturePlan(scale, *size, truncated=scale < 1, tiles=len(tiles))
 
 
 def corrected_scale(
@@ -103,28 +103,20 @@ def tile_clips(
     scale: float = 1.0,
     tile_pixels: int = TILE_PIXELS,
 ) -> list[TileClip]:
-    """Cut a capture into full-width tiles, top to bottom, that cover it without a gap."""
-    pixels = factor * scale
-    across = max(1, math.ceil(width * pixels))
-    return [
-        TileClip(0, top, width, bottom - top, 0, math.floor(top * pixels))
-        for top, bottom in _rows(height, pixels, across, tile_pixels)
-    ]
+    """Cut a capture into full-width tiles, top to bottom, that cover it without a gap.
 
-
-def _rows(
-    height: float, pixels: float, across: int, tile_pixels: int
-) -> list[tuple[float, float]]:
-    """Return the upper and lower edge of each tile in CSS px; whole numbers but the last."""
-    step = max(TILE_OVERLAP + 1, math.floor(tile_pixels / across / pixels))
-    edges = []
-    top = 0.0
-    while True:
-        bottom = min(height, top + step)
-        edges.append((top, bottom))
-        if bottom >= height:
-            return edges
-        top = bottom - TILE_OVERLAP
+    Tiles begin on whole pixels of the picture, which are seldom whole CSS px: a tile that
+    began between two pixels would be drawn half a pixel off its neighbour.
+    """
+    pixels = factor * scale  # per CSS px
+    across, down = max(1, math.ceil(width * pixels)), max(1, math.ceil(height * pixels))
+    step = max(1, tile_pixels // across - TILE_OVERLAP)
+    clips = []
+    for top in range(0, down, step):
+        y = top / pixels
+        bottom = min(height, (top + step + TILE_OVERLAP) / pixels)
+        clips.append(TileClip(0, y, width, bottom - y, 0, top))
+    return clips
 
 
 def budget_scale(width: int, height: int, target: Target) -> float:

@@ -189,6 +189,10 @@ class NetworkLog:
         """Return the HTTP status that a main document came with."""
         return self._statuses.get(loader_id)
 
+    def exchanges(self) -> tuple[Exchange, ...]:
+        """Return all requests as they stand."""
+        return tuple(self._exchanges.values())
+
     def records(self) -> tuple[Request, ...]:
         """Return all requests; times count from the first one."""
         origin = next((e.started for e in self._exchanges.values()), 0.0)

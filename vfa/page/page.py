@@ -39,6 +39,9 @@ T = TypeVar("T")
 WORLD = "vfa"
 MAX_DIALOGS = 50  # dialogs remembered until someone asks; a page can open them in a loop
 AUTO_ATTACH = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
+# Bytes of answers that Chromium keeps: none, or enough for a page's own API calls.
+NO_BODIES = {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}
+BODIES = {"maxTotalBufferSize": 10_000_000, "maxResourceBufferSize": 1_000_000}
 # What CDP says when a document, and the worlds in it, went away between two commands.
 GONE_WORLD = ("Cannot find context", "Execution context was destroyed", "uniqueContextId not found")
 
@@ -128,13 +131,18 @@ class Page:
         """The connection that the tab's session runs on."""
         return self.session.connection
 
-    async def prepare(self) -> None:
-        """Switch on what ``Page`` listens to, and let the tab run. One round trip."""
+    async def prepare(self, *, keep_bodies: bool = False) -> None:
+        """Switch on what ``Page`` listens to, and let the tab run. One round trip.
+
+        Args:
+            keep_bodies: Have Chromium keep the bodies of answers for later questions.
+        """
+        buffers = BODIES if keep_bodies else NO_BODIES
         for method, params in (
             ("Page.enable", {}),
             ("Page.setLifecycleEventsEnabled", {"enabled": True}),
             ("Runtime.enable", {}),
-            ("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}),
+            ("Network.enable", buffers),
             ("Log.enable", {}),
             ("Inspector.enable", {}),
             ("Target.setAutoAttach", AUTO_ATTACH),
@@ -321,7 +329,7 @@ class Page:
         kind = child.target_info.get("type", "")
         self._children[child.session_id] = kind
         self._stop_listening.append(session.listen(self._hear_child))
-        session.post("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0})
+        session.post("Network.enable", NO_BODIES)
         session.post("Runtime.enable")
         if kind == "iframe":
             session.post("Page.enable")

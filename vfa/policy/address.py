@@ -78,6 +78,8 @@ NETWORKS = tuple(
     (kind, tuple(ip_network(text) for text in texts)) for kind, texts in RANGES.items()
 )
 
+GLOBAL_UNICAST = ip_network("2000::/3")  # all of IPv6 that has been handed out so far
+
 MAPPED = ip_network("::ffff:0:0/96")
 TRANSLATED = ip_network("::ffff:0:0:0/96")  # SIIT, RFC 2765
 COMPATIBLE = ip_network("::/96")
@@ -154,4 +156,5 @@ def _judge_plain(address: Address) -> AddressKind:
     for kind, networks in NETWORKS:
         if any(address in network for network in networks):
             return kind
-    return "public" if address.is_global else "reserved"
+    handed_out = isinstance(address, IPv4Address) or address in GLOBAL_UNICAST
+    return "public" if handed_out and address.is_global else "reserved"

@@ -60,6 +60,8 @@ SECRET_ENDINGS = ("token", "secret", "password", "passwd", "apikey", "signature"
 
 _USER = re.compile(r"^([a-z][a-z0-9+.\-]*:[/\\]*)[^/\\?#]*@", re.IGNORECASE)
 _PARAMETER = re.compile(r"([?&#;])([^=&#;?/]{1,100})=([^&#;]*)")
+_PATH_PARAMETER = re.compile(r"(;)([^=;/]{1,100})=([^;/]*)")  # as in /shop;jsessionid=…/cart
+_QUERY = re.compile(r"[?#]")
 _TOKEN = re.compile(
     r"(?<![\w\-])(?:"  # not within a word, which also keeps the search linear
     r"eyJ[\w\-]{8,}\.[\w\-]+\.[\w\-]*"  # JSON Web Token
@@ -76,7 +78,10 @@ _URL_IN_TEXT = re.compile(r"\b(?:https?|wss?|ftp)://[^\s\"'<>`]+", re.IGNORECASE
 def redact_url(url: str) -> str:
     """Return ``url`` without its user's name and password and without token-like values."""
     without_user = _USER.sub(r"\1", url)
-    return _TOKEN.sub(HIDDEN, _PARAMETER.sub(_without_value, without_user))
+    query = _QUERY.search(without_user)
+    end = query.start() if query else len(without_user)
+    path = _PATH_PARAMETER.sub(_without_value, without_user[:end])
+    return _TOKEN.sub(HIDDEN, path + _PARAMETER.sub(_without_value, without_user[end:]))
 
 
 def redact_text(text: str) -> str:

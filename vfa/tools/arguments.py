@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 SAFE_INTEGER = 2**53  # beyond, a JSON number may not be the integer that was meant
 SHOWN = 60  # characters of a refused value that are repeated to the caller
+MOST_PROBLEMS = 10  # named; the others are counted
+LONGEST_NAME = 100  # characters; nobody mistypes an argument's name as something longer
 
 
 def read_arguments(tool: Tool, given: Mapping[str, Any], config: Config) -> Any:  # noqa: ANN401
@@ -44,16 +46,21 @@ def read_arguments(tool: Tool, given: Mapping[str, Any], config: Config) -> Any:
             if not getattr(arguments, "timeout_ms", 0) > config.max_timeout_ms:
                 return arguments
     schema = input_schema(tool, config)
+    problems = list(_problems(values, tool, schema))
+    if len(problems) > MOST_PROBLEMS:
+        problems[MOST_PROBLEMS:] = [f"and {len(problems) - MOST_PROBLEMS} more"]
     raise InvalidArgsError(
-        f"Invalid arguments for {tool.name}: " + "; ".join(_problems(values, tool, schema)),
+        f"Invalid arguments for {tool.name}: " + "; ".join(problems),
         hint=f"{tool.name} takes {_signature(schema)}.",
     )
 
 
 def suggest(name: str, known: list[str]) -> str:
     """Return " (did you mean …?)" if one of ``known`` resembles ``name``, else nothing."""
-    import difflib  # noqa: PLC0415  # only a caller's mistake needs it
+    import difflib  # only a caller's mistake needs it
 
+    if len(name) > LONGEST_NAME:
+        return ""
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
     return f" (did you mean {close[0]}?)" if close else ""
 
@@ -115,7 +122,11 @@ def _shown(value: Any) -> str:
         return repr(value[:SHOWN]) + (f"… ({len(value)} characters)" if len(value) > SHOWN else "")
     if isinstance(value, dict | list):
         return ("an object" if isinstance(value, dict) else "a list") + f" of {len(value)}"
-    return {True: "true", False: "false"}[value] if isinstance(value, bool) else f"{value}"[:SHOWN]
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int) and abs(value) > SAFE_INTEGER:
+        return "a number that large"  # Python refuses to write out integers of any length
+    return f"{value}"
 
 
 def _signature(schema: Mapping[str, Any]) -> str:

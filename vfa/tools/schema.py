@@ -33,7 +33,8 @@ def object_schema(struct: type[msgspec.Struct]) -> dict[str, Any]:
     (root,), definitions = msgspec.json.schema_components(
         (struct,), ref_template="{name}"
     )
-    schema = _plain(root, definitions)
+    schema: dict[str, Any] = _plain(root, definitions)
+    schema.pop("description", None)  # the struct's docstring, for readers of the source
     return schema | {"additionalProperties": False}
 
 

@@ -335,7 +335,8 @@
     const native = tag === "button" || tag === "select" || tag === "textarea" || tag === "summary" || (tag === "a" && element.hasAttribute("href")) || (tag === "input" && element.type !== "hidden");
     const widget = native || WIDGETS.has(role) || element.isContentEditable && element.hasAttribute("contenteditable");
     const clickable = !widget && !state.control && tag !== "label" && !element.control && (element.hasAttribute("onclick") || (style.cursor === "pointer" && state.cursor !== "pointer")) && !element.querySelector("a[href],button,input,select,textarea,label");
-    if (!widget && !clickable) return false;
+    const queued = element.hasAttribute("tabindex") && element.tabIndex > 0;
+    if (!widget && !clickable && !queued) return false;
     const href = tag === "a" || tag === "area" ? element.getAttribute("href") ?? "" : "";
     const enabled = !state.disabled && style.pointerEvents !== "none";
     const text = line(element.textContent);
@@ -351,7 +352,7 @@
       probe: acts && says && enabled && at.visible && stateOf(element) === "",
       danger: dangerous(element), submits: submits(element),
     }));
-    return true;
+    return widget || clickable;
   };
 
   const namedBy = (element) => {

@@ -78,7 +78,7 @@ class FakeBrowser:
                 return
             self.commands.append(command)
             if answer := self._script.get(command["method"]):
-                session = {"sessionId": command[s] for s in ("sessionId",) if s in command}
+                session = {k: v for k, v in command.items() if k == "sessionId"}
                 await self.say(id=command["id"], result=answer(command["params"]), **session)
 
     async def say(self, **frame: object) -> None:

@@ -57,14 +57,14 @@ class Lab(NamedTuple):
 
 
 @contextmanager
-def open_lab():
+def open_lab(flags=FLAGS):
     """Start Chromium in a thread; stop it, and leave nothing, when the block ends."""
     ready = threading.Event()
     shared = {}
 
     async def main():
         try:
-            async with _browser() as connection:
+            async with _browser(flags) as connection:
                 shared["lab"] = Lab(connection, trio.lowlevel.current_trio_token())
                 shared["stop"] = trio.Event()
                 ready.set()
@@ -84,9 +84,9 @@ def open_lab():
 
 
 @asynccontextmanager
-async def _browser():
+async def _browser(flags):
     profile = tempfile.mkdtemp(prefix="vfa-lab-")
-    command = [find_chromium("").path, *FLAGS, f"--user-data-dir={profile}"]
+    command = [find_chromium("").path, *flags, f"--user-data-dir={profile}"]
     if os.geteuid() == 0:
         command.append("--no-sandbox")
     try:
@@ -200,7 +200,8 @@ async (selector) => {
   const element = document.querySelector(selector);
   const effects = new Set();
   const observer = new MutationObserver(() => effects.add("dom"));
-  observer.observe(document, {subtree: true, childList: true, attributes: true, characterData: true});
+  const everything = {subtree: true, childList: true, attributes: true, characterData: true};
+  observer.observe(document, everything);
   const before = [location.href.split("#")[0], location.hash, scrollY];
   element.click();
   await new Promise((resolve) => setTimeout(resolve, 200));

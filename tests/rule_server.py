@@ -1,8 +1,9 @@
-"""A loopback server for rule fixtures: the files, and answers made to order.
+"""A loopback server for fixture pages: the files, and answers made to order.
 
 ``/_/make/<any name>`` answers as its query says: ``status``, ``delay`` (ms), ``type``,
 ``size`` (bytes of filler), ``body``, ``png`` (``800x600``, noise), ``gzip``, ``cache``.
-``/_/hops/<n>`` redirects n times, ``/_/circle`` for ever, ``/_/drop`` hangs up.
+``/_/rows/<n>`` is a page of n rows of ten elements; ``/_/hops/<n>`` redirects n times,
+``/_/circle`` for ever; ``/_/drop`` hangs up.
 """
 
 from __future__ import annotations
@@ -18,14 +19,15 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-FIXTURES = Path(__file__).parent.parent / "fixtures" / "rules"
+ROOT = Path(__file__).parent.parent / "fixtures"
+FIXTURES = ROOT / "rules"
 
 
 class Handler(SimpleHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def __init__(self, *args, **kwargs):
-        super().__init__(*args, directory=str(FIXTURES), **kwargs)
+        super().__init__(*args, directory=str(ROOT), **kwargs)
 
     def do_GET(self):
         parts = urlsplit(self.path)
@@ -33,6 +35,8 @@ class Handler(SimpleHTTPRequestHandler):
             super().do_GET()
         elif parts.path == "/_/drop":
             self.close_connection = True
+        elif parts.path.startswith("/_/rows/"):
+            self._send_html(rows(int(parts.path.rpartition("/")[2])))
         elif parts.path == "/_/circle":
             self._redirect("/_/circle")
         elif parts.path.startswith("/_/hops/"):
@@ -57,6 +61,14 @@ class Handler(SimpleHTTPRequestHandler):
         self.send_header("Location", place)
         self.send_header("Content-Length", "0")
         self.end_headers()
+
+    def _send_html(self, text):
+        body = text.encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
 
     def _make(self, wish):
         time.sleep(float(wish.get("delay", 0)) / 1000)
@@ -97,6 +109,22 @@ def serve():
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def rows(count):
+    """Return a page with ``count`` rows of ten elements, some of each kind."""
+    row = (
+        '<tr class="row"><td>Row {n}</td><td><a href="/item/{n}">Item {n}</a></td>'
+        '<td><button type="button" class="btn">Edit</button></td>'
+        '<td><label>Amount <input name="amount{n}"></label></td>'
+        '<td style="color:#999"><span>pale {n}</span></td></tr>'
+    )
+    body = "".join(row.format(n=n) for n in range(count))
+    return (
+        '<!doctype html><html lang="en"><head><title>Rows</title>'
+        '<meta name="viewport" content="width=device-width"></head>'
+        f"<body><h1>Rows</h1><table>{body}</table></body></html>"
+    )
 
 
 def noise(width, height):

@@ -120,7 +120,7 @@ def test_every_module_says_what_it_is(module: str) -> None:
 
 
 def test_serving_loads_nothing_that_only_other_commands_need() -> None:
-    loaded = modules_after("import vfa.__main__, vfa.cli.serving, vfa.actors.front, vfa.engine")
+    loaded = modules_after("import vfa.__main__, vfa.cli.serve, vfa.actors.front, vfa.engine")
     assert loaded & set(NOT_FOR_SERVE) == set()
 
 

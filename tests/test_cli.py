@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import subprocess
 import sys
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
@@ -147,24 +148,31 @@ def test_a_command_line_that_is_wrong_ends_with_2_and_words_on_stderr(words, eng
     assert engine.config is None
 
 
-def test_serve_goes_straight_to_the_front(monkeypatch):
-    from vfa.__main__ import main
+def test_serve_exits_with_the_fronts_code_and_hands_it_the_settings(monkeypatch):
+    served = []
 
-    monkeypatch.setattr(sys, "argv", ["vfa", "serve"])
-    monkeypatch.setattr("vfa.cli.serving.serve", lambda: 7)
-    with pytest.raises(SystemExit) as caught:
-        main()
-    assert caught.value.code == 7
+    def serve_stdio(config):
+        served.append(config.queue_limit)
+        return 7
+
+    monkeypatch.setenv("QUEUE_LIMIT", "3")
+    monkeypatch.setattr("vfa.actors.front.serve_stdio", serve_stdio)
+    assert vfa("serve").exit_code == 7
+    assert served == [3]
 
 
-def test_serve_refuses_bad_settings_before_anything_is_loaded(monkeypatch, capsys):
-    from vfa.cli.serving import serve
-
+def test_serve_refuses_bad_settings_and_leaves_stdout_alone(monkeypatch):
     monkeypatch.setenv("QUEUE_LIMIT", "0")
-    assert serve() == 2
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert "QUEUE_LIMIT" in captured.err
+    result = vfa("serve")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "QUEUE_LIMIT" in result.stderr
+
+
+def test_python_m_vfa_is_vfa():
+    done = subprocess.run(
+        [sys.executable, "-m", "vfa", "version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("vfa ")
 
 
 # --- audit: exit codes ----------------------------------------------------------------------
@@ -346,6 +354,16 @@ def test_a_file_that_cannot_be_written_ends_with_2(engine, tmp_path):
     assert "file" in result.stderr
 
 
+def test_what_time_did_not_allow_is_said_even_when_nothing_was_found(engine):
+    report = report_of(PAGE)
+    engine.answers[PAGE] = msgspec.structs.replace(
+        report, truncated=True, not_done=("3 pages were not visited",)
+    )
+    result = vfa("audit", PAGE, "--quiet")
+    assert result.exit_code == 0
+    assert "3 pages were not visited" in result.stderr
+
+
 def test_quiet_prints_nothing_but_what_went_wrong(engine):
     engine.answers[PAGE] = report_of(PAGE, "high")
     result = vfa("audit", PAGE, "--quiet", "--fail-on", "high")
@@ -411,7 +429,7 @@ def test_version_names_the_libraries_that_matter():
     assert f"\ntrio {trio.__version__}\n" in output
 
 
-# --- doctor ------------------------------------------------------------------------------------
+# --- doctor ---------------------------------------------------------------------------------
 
 
 @pytest.fixture

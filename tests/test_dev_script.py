@@ -72,6 +72,7 @@ def test_a_missing_python_is_said_with_what_to_do(tmp_path):
 
 def test_packages_that_cannot_be_had_are_said_with_what_to_do(tmp_path):
     """The project is named after nothing: pip fails at once and asks no server."""
+    pytest.importorskip("ensurepip")  # without it the script would look for the system's
     script = shutil.copy(DEV, tmp_path)
     (tmp_path / "pyproject.toml").write_text("[project]\n")
     done = run(script, "demo", PIP_NO_INDEX="1")

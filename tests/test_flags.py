@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from vfa.chromium.find import Found
+from vfa.chromium.find import Found, kind_of
 from vfa.chromium.flags import SMALL_SHM, flags, sandboxed
 from vfa.errors import ConfigError
 
@@ -97,3 +100,32 @@ def test_every_flag_is_given_once():
     names = [flag.partition("=")[0] for flag in given(CHROMIUM, root=True, shm_bytes=1)]
     assert len(names) == len(set(names))
     assert all(name.startswith("--") for name in names)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("path", [SHELL.path, CHROMIUM.path])
+def test_pages_get_webgl_with_these_flags(path, tmp_path):
+    if not Path(path).exists():
+        pytest.skip(f"no {path}")
+    page = tmp_path / "page.html"
+    page.write_text(
+        "<script>const gl = document.createElement('canvas').getContext('webgl2');"
+        "document.write(gl.getParameter(gl.VERSION));</script>"
+    )
+    arguments = given(
+        Found(path, kind_of(path)),
+        profile=tmp_path / "profile",
+        root=os.geteuid() == 0,
+        extra="--dump-dom",
+    )
+    arguments.remove("--remote-debugging-pipe")
+    arguments.remove("--no-startup-window")  # here the command line opens the page
+    said = subprocess.run(
+        [path, *arguments, page.as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+        env={**os.environ, "TMPDIR": tempfile.gettempdir()},
+    )
+    assert "WebGL 2.0" in said.stdout

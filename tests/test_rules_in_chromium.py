@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from rule_lab import open_lab
-from rule_server import FIXTURES, serve
 
+from tests.rule_lab import open_lab
+from tests.rule_server import FIXTURES, serve
 from vfa.audit.rules import all_rules
 
 pytestmark = pytest.mark.browser
@@ -37,7 +37,9 @@ def lab():
 
 def findings(lab, origin, page):
     device = "mobile" if "mobile" in page else "desktop"
-    evidence = lab.load(f"{origin}/{page}", device, probe=page.startswith("functional/dead"))
+    evidence = lab.load(
+        f"{origin}/rules/{page}", device, probe=page.startswith("functional/dead")
+    )
     return [(rule.id, draft) for rule in all_rules() for draft in rule.check(evidence)]
 
 
@@ -65,7 +67,7 @@ def test_a_clean_page_gives_no_finding_of_its_rule(lab, origin, page):
 
 @pytest.mark.parametrize("page", SEEDED)
 def test_the_selector_of_a_finding_matches_exactly_one_element(lab, origin, page):
-    evidence = lab.load(f"{origin}/{page}")
+    evidence = lab.load(f"{origin}/rules/{page}")
     for listed in (evidence.facts.controls, evidence.facts.links, evidence.facts.images):
         selectors = [element.selector for element in listed]
         assert len(set(selectors)) == len(selectors)

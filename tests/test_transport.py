@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Protocol
+from functools import partial
+from typing import TYPE_CHECKING, Protocol
 
 import pytest
 import trio
@@ -15,6 +16,9 @@ from vfa.cdp import websocket
 from vfa.cdp.pipe import PipeTransport
 from vfa.cdp.websocket import connect_websocket
 from vfa.errors import ConnectionLostError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
 
 LARGE = 60 * 2**20  # bytes; a full-page capture of a busy page, as base64
 BOUND = 20  # seconds; what hangs should fail, and a busy machine should not
@@ -361,19 +365,37 @@ async def test_a_server_that_refuses_the_websocket_is_a_lost_connection(nursery)
         await stream.receive_some()
         await stream.send_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n")
 
-    (listener,) = await nursery.start(trio.serve_tcp, refuse, 0)
-    port = listener.socket.getsockname()[1]
+    url = await serve(nursery, refuse)
     with trio.fail_after(BOUND), pytest.raises(ConnectionLostError, match="404"):
-        await connect_websocket(f"ws://127.0.0.1:{port}/devtools", nursery)
+        await connect_websocket(url, nursery)
     nursery.cancel_scope.cancel(reason="the test is over")
+
+
+async def test_a_server_that_hangs_up_is_not_waited_for(nursery):
+    async def hang_up(stream: trio.SocketStream) -> None:
+        await stream.receive_some()
+
+    url = await serve(nursery, hang_up)
+    with trio.fail_after(5), pytest.raises(ConnectionLostError, match="it closed"):
+        await connect_websocket(url, nursery)
+    nursery.cancel_scope.cancel(reason="the test is over")
+
+
+@pytest.mark.parametrize("url", ["ws://", "ws://127.0.0.1:port/", "ws://[::1/"])
+async def test_a_url_that_leads_nowhere_is_a_lost_connection(nursery, url):
+    with trio.fail_after(BOUND), pytest.raises(ConnectionLostError, match=r"ws://"):
+        await connect_websocket(url, nursery)
 
 
 async def test_a_server_that_never_shakes_hands_is_given_up(nursery, monkeypatch):
     monkeypatch.setattr(websocket, "CONNECT_TIMEOUT", 0.2)
-    (listener,) = await nursery.start(trio.serve_tcp, lambda _: trio.sleep_forever(), 0)
-    port = listener.socket.getsockname()[1]
+
+    async def stand_still(_: trio.SocketStream) -> None:
+        await trio.sleep_forever()
+
+    url = await serve(nursery, stand_still)
     with trio.fail_after(BOUND), pytest.raises(ConnectionLostError, match="no answer"):
-        await connect_websocket(f"ws://127.0.0.1:{port}/devtools", nursery)
+        await connect_websocket(url, nursery)
     nursery.cancel_scope.cancel(reason="the test is over")
 
 
@@ -398,6 +420,13 @@ async def test_a_peer_that_breaks_the_websocket_rules_is_lost(nursery, then_gone
         await transport.receive()
     await peer.vanish()
     await transport.aclose()
+
+
+async def serve(nursery: trio.Nursery, handler: Callable[..., Awaitable[None]]) -> str:
+    """Serve TCP in ``nursery``; return the WebSocket URL of it."""
+    start = partial(trio.serve_tcp, handler, 0, host="127.0.0.1")
+    (listener,) = await nursery.start(start)
+    return f"ws://127.0.0.1:{listener.socket.getsockname()[1]}/devtools"
 
 
 def as_bytes(frame: bytes | str) -> bytes:

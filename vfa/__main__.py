@@ -1,24 +1,16 @@
-"""The ``vfa`` command.
+"""The ``vfa`` command: ``vfa`` and ``python -m vfa`` are the same.
 
-An MCP client starts ``vfa serve`` and waits for its first answer, so that one command goes
-straight to the front. Every other command line is read by click, which is imported for it.
+Commands are imported when they are called. ``vfa serve``, for which a client waits, gets no
+short cut around click: the MCP SDK imports it anyway, and the start was no faster without.
 """
 
 from __future__ import annotations
 
-import sys
-
-SERVE = ["serve"]  # without options; `vfa serve --help` goes the long way
+from vfa.cli.group import commands
 
 
 def main() -> None:
     """Run the command that ``sys.argv`` asks for, and exit with its code."""
-    if sys.argv[1:] == SERVE:
-        from vfa.cli.serving import serve
-
-        sys.exit(serve())
-    from vfa.cli.group import commands
-
     commands(prog_name="vfa")
 
 

@@ -105,10 +105,11 @@ def _spawn(command: Sequence[str], descriptors: Mapping[int, int], env: Mapping[
     wanted = {n: os.devnull for n in range(3) if n not in descriptors}
     spares = {n: fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, LOWEST_SPARE) for n, fd in descriptors.items()}
     try:
-        actions: list[tuple[int, int, str, int, int] | tuple[int, int, int]] = [
+        actions: list[tuple[int, int, str, int, int] | tuple[int, int, int] | tuple[int, int]] = [
             (os.POSIX_SPAWN_OPEN, n, path, os.O_RDWR, 0) for n, path in wanted.items()
         ]
         actions += [(os.POSIX_SPAWN_DUP2, fd, n) for n, fd in spares.items()]
+        actions += [(os.POSIX_SPAWN_CLOSE, fd) for fd in _inheritable() if fd not in descriptors]
         return os.posix_spawn(
             command[0],
             list(command),
@@ -121,6 +122,20 @@ def _spawn(command: Sequence[str], descriptors: Mapping[int, int], env: Mapping[
     finally:
         for fd in spares.values():
             os.close(fd)
+
+
+def _inheritable() -> list[int]:
+    """Return the open descriptors above 2 that a child would get.
+
+    Ours never are; but whoever started us may have left some open, and a browser that holds
+    on to a stranger's pipe or lock keeps that stranger waiting.
+    """
+    inheritable = []
+    for name in os.listdir("/dev/fd"):
+        with suppress(OSError, ValueError):
+            if int(name) > 2 and os.get_inheritable(int(name)):
+                inheritable.append(int(name))
+    return inheritable
 
 
 @contextmanager

@@ -382,26 +382,31 @@ async def run(
     task_status: trio.TaskStatus[None],
 ) -> None:
     """Serve ``mailbox`` until cancelled; then stop Chromium and remove its profile."""
+    until = trio.CancelScope(shield=True)
     async with trio.open_nursery() as nursery:
-        background: trio.Nursery = await nursery.start(_background)
-        life = _Life(browser, config, background)
         try:
-            background.start_soon(_reap, _root(config))
-            task_status.started()
-            async with trio.open_nursery() as work:
-                work.start_soon(life.live)
-                work.start_soon(mailbox.serve_concurrently, life.acquire)
+            background: trio.Nursery = await nursery.start(_background, until)
+            life = _Life(browser, config, background)
+            try:
+                background.start_soon(_reap, _root(config))
+                task_status.started()
+                async with trio.open_nursery() as work:
+                    work.start_soon(life.live)
+                    work.start_soon(mailbox.serve_concurrently, life.acquire)
+            finally:
+                await life.remove_profile()
         finally:
-            await life.remove_profile()
-            background.cancel_scope.cancel(reason="the browser actor stops")
+            until.cancel(reason="the browser actor stops")
 
 
-async def _background(*, task_status: trio.TaskStatus[trio.Nursery]) -> None:
-    """Hold the tasks that move bytes; they outlive a cancellation until goodbye is said."""
-    async with trio.open_nursery() as background:
-        background.cancel_scope.shield = True
-        task_status.started(background)
-        await trio.sleep_forever()
+async def _background(
+    until: trio.CancelScope, *, task_status: trio.TaskStatus[trio.Nursery]
+) -> None:
+    """Hold the tasks that move bytes: they outlive a cancellation until goodbye is said."""
+    with until:
+        async with trio.open_nursery() as background:
+            task_status.started(background)
+            await trio.sleep_forever()
 
 
 async def _has_died(launched: Launched) -> bool:

@@ -252,16 +252,20 @@ class Link:
         if event.method == "Target.attachedToTarget":
             attached = msgspec.json.decode(event.params, type=_Attached)
             self._sessions[attached.target_info.target_id] = attached.session_id
-            if attached.target_info.opener_id:
-                self._adopt_popup(attached)
+            self._let_run(attached)
         elif event.method == "Target.detachedFromTarget":
             gone = msgspec.json.decode(event.params, type=_Session).session_id
             self._sessions = {t: s for t, s in self._sessions.items() if s != gone}
 
-    def _adopt_popup(self, attached: _Attached) -> None:
+    def _let_run(self, attached: _Attached) -> None:
+        """Let a new tab run, or leave that to whoever wants the popups of its context.
+
+        Tabs that were not opened by a page are ours, still blank, or somebody else's.
+        """
+        info = attached.target_info
         session = Session(self.connection, attached.session_id)
-        adopt = self._popups.get(attached.target_info.browser_context_id)
+        adopt = self._popups.get(info.browser_context_id) if info.opener_id else None
         if adopt is None:
             session.post("Runtime.runIfWaitingForDebugger")
         else:
-            adopt(attached.target_info, session)
+            adopt(info, session)

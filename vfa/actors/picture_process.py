@@ -89,8 +89,9 @@ async def employ(memory_mb: int, idle: float, *, task_status: trio.TaskStatus[Wo
             logger.debug("picture process %d started", worker.process.pid)
             task_status.started(worker)
             code = await worker.process.wait()
-            if scope.cancel_called:
-                return  # dismissed after an answer it did not survive
+            # Its last words may still be in the pipe that is closed on leaving here.
+            async with worker.in_use:
+                pass
             logger.warning("picture process %d ended by itself: %d", worker.process.pid, code)
 
 
@@ -150,6 +151,7 @@ class Worker:
         self.process = process
         self.scope = scope  # around its whole life: its deadline is when it has idled too long
         self.is_clean = True  # False: a job was begun and has no complete answer
+        self.in_use = trio.Lock()  # held during a job
         self._has_started = False  # the worker has the whole of the present job
         self._orders = orders
         self._answers = answers
@@ -168,10 +170,11 @@ class Worker:
         """Give it one job and wait for the answer; it must be dismissed if not clean then."""
         self.is_clean = False
         self._has_started = False
-        with suppress(EOFError):
-            picture = await self._talk(job, pictures)
-            self.is_clean = True
-            return picture
+        async with self.in_use:
+            with suppress(EOFError):
+                picture = await self._talk(job, pictures)
+                self.is_clean = True
+                return picture
         with trio.move_on_after(REAP_TIMEOUT):
             await self.process.wait()
         raise DiedError(self.process, started=self._has_started)
@@ -189,7 +192,7 @@ class Worker:
         try:
             for part in (frame(order), *pictures):
                 await self._orders.send_all(part)
-        except trio.BrokenResourceError:
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
             # It gave up reading: an answer that says why may be on its way.
             return
 
@@ -224,9 +227,12 @@ class Worker:
 
     async def _read(self, size: int) -> bytearray:
         buffer = bytearray()
-        while len(buffer) < size:
-            chunk = await self._answers.receive_some(min(CHUNK, size - len(buffer)))
-            if not chunk:
-                raise EOFError
-            buffer += chunk
+        try:
+            while len(buffer) < size:
+                chunk = await self._answers.receive_some(min(CHUNK, size - len(buffer)))
+                if not chunk:
+                    raise EOFError
+                buffer += chunk
+        except trio.ClosedResourceError:  # it died before the job began and was cleared away
+            raise EOFError from None
         return buffer

@@ -1,13 +1,13 @@
 """The parts of the ``mcp`` SDK that the front stands on, imported as lightly as it allows.
 
 Importing anything of ``mcp`` runs ``mcp/__init__.py`` and ``mcp/server/__init__.py``, which
-import the SDK's clients, its HTTP transports and its high-level server, and with them uvicorn,
-httpx2, jsonschema and 115 further modules: 15 MB and a fifth of the start-up time of a stdio
-server that uses none of it (SDK 2.3). So these two, and ``mcp.server.lowlevel``, are entered
-into ``sys.modules`` as packages whose ``__init__`` runs when somebody first asks them for a
-name: ``mcp.Client`` and all the rest work as ever. Second, the models of each protocol version
-build their validators when first used instead of all at once, which is pydantic's own
-``defer_build``: 3 MB and another fifth.
+import the SDK's clients and its high-level server, and with them jsonschema, httpx2 and some
+110 further modules: 12 MB and an eighth of the start-up time of a stdio server that uses none
+of it (SDK 2.3). So these two, and ``mcp.server.lowlevel``, are entered into ``sys.modules`` as
+packages whose ``__init__`` runs when somebody first asks them for a name: ``mcp.Client`` and
+all the rest work as ever. Second, the models of each protocol version build their validators
+when first used instead of all at once, which is pydantic's own ``defer_build``: 3 MB and
+another eighth.
 
 If the SDK is laid out in another way one day, or has been imported by somebody else before,
 it is imported plainly. Nothing else in this package imports ``mcp``.
@@ -31,10 +31,12 @@ WANTED = "mcp.server.lowlevel.server"
 class _Postponed(ModuleType):
     """A package whose ``__init__`` runs when it is asked for a name it does not have yet."""
 
-    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+    def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or self.__class__ is not _Postponed:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        self.__class__ = ModuleType  # from here on a module like any other
+        object.__setattr__(
+            self, "__class__", ModuleType
+        )  # from here on a module like any other
         spec = self.__spec__
         assert spec is not None
         assert spec.loader is not None

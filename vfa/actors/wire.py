@@ -9,7 +9,7 @@ the error that JSON-RPC has for it, and the next line is read.
 from __future__ import annotations
 
 import logging
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -84,7 +84,7 @@ class Wire:
             async for item in messages:
                 await self._writer.write(write_message(item.message))
                 if isinstance(item.message, types.JSONRPCResponse | types.JSONRPCError):
-                    self._unanswered.discard(item.message.id)  # type: ignore[arg-type]
+                    self._unanswered.discard(item.message.id)
                     if not self._unanswered:
                         self._all_answered.set()
 
@@ -101,6 +101,10 @@ async def open_wire(
     to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     to_client, from_server = anyio.create_memory_object_stream[SessionMessage](0)
 
+    async def read() -> None:
+        with suppress(anyio.BrokenResourceError):  # the server does not listen any more
+            await wire.read(to_server, to_client.clone())
+
     async def write() -> None:
         try:
             await wire.write(from_server)
@@ -108,10 +112,10 @@ async def open_wire(
             logger.info("the client does not read any more")
             tasks.cancel_scope.cancel(reason="the client is gone")
 
-    async with trio.open_nursery() as tasks:
-        tasks.start_soon(wire.read, to_server, to_client.clone(), name="mcp reader")
-        tasks.start_soon(write, name="mcp writer")
-        with to_server, from_client, to_client, from_server:
+    with to_server, from_client, to_client, from_server:
+        async with trio.open_nursery() as tasks:
+            tasks.start_soon(read, name="mcp reader")
+            tasks.start_soon(write, name="mcp writer")
             yield from_client, to_client
             tasks.cancel_scope.cancel(reason="the session is over")
 
@@ -150,9 +154,13 @@ def _explain(line: bytes, error: pydantic.ValidationError) -> types.JSONRPCError
     if first["type"] == "json_invalid":
         return _error(None, types.PARSE_ERROR, f"Parse error: {first['msg']}")
     if line.lstrip()[:1] == b"[":
-        return _error(None, types.INVALID_REQUEST, "batches are not supported: one message a line")
+        return _error(
+            None, types.INVALID_REQUEST, "batches are not supported: one message a line"
+        )
     head = _head(line)
-    number = head.id if isinstance(head.id, str | int) and not isinstance(head.id, bool) else None
+    number = (
+        head.id if isinstance(head.id, str | int) and not isinstance(head.id, bool) else None
+    )
     reason = "not a JSON-RPC 2.0 message"
     if isinstance(head.method, str):
         reason += ': jsonrpc must be "2.0" and params an object'

@@ -15,7 +15,7 @@ import msgspec
 
 from vfa.audit.findings import SEVERITIES, Category, Finding, Proof, Severity
 from vfa.audit.focus import Focus
-from vfa.audit.rule import Draft, Rule
+from vfa.audit.rule import Draft, Rule  # noqa: TC001  # msgspec reads a struct's annotations
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

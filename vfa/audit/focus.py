@@ -16,45 +16,40 @@ if TYPE_CHECKING:
 
     from vfa.audit.findings import Finding
 
-# One line a concept. Words of a rule's id belong here, so that rules are found by synonyms.
-CONCEPTS = tuple(
-    frozenset(line.split())
-    for line in """
-    form field input validation label formulario campo validacion etiqueta
-    checkout payment pay purchase order cart basket billing pago pagar compra pedido carrito cesta facturacion caja
-    login signin account session password auth register signup sesion cuenta contrasena acceso entrar registro
-    search find filter sort busqueda buscar filtro ordenar
-    navigation menu nav link href navegacion enlace vinculo
-    button control cta click boton clic pulsar
-    image picture photo img alt imagen foto ilustracion
-    text font typography heading title texto letra fuente titulo encabezado
-    contrast colour color legibility contraste legibilidad
-    accessibility a11y wcag aria reader keyboard accesibilidad lector teclado
-    performance speed slow lcp cls vital load fast rendimiento velocidad lento carga rapido
-    layout responsive overflow mobile phone viewport zoom diseno maquetacion movil desbordamiento
-    network request api http backend server status redirect json red peticion solicitud servidor redireccion
-    error exception javascript console crash rejection excepcion consola fallo
-    security https mixed insecure seguridad inseguro
-    visual appearance look broken distorted clipped visual apariencia aspecto roto
-    functional function behaviour behavior dead work funcional funcion comportamiento funciona
-    page home landing pagina inicio portada
-    product catalog list item producto catalogo listado articulo
-    help faq contact support ayuda contacto soporte
-    language lang translation idioma traduccion
-    cache caching compression compress gzip size weight cache compresion peso
-    """.strip().splitlines()
-)
+# One line a concept. Words of the rules' ids are among them, so that a synonym finds a rule.
+CONCEPTS = """
+form field input validation label formulario campo validacion etiqueta
+checkout payment pay purchase order cart basket billing pago pagar compra pedido carrito cesta
+login signin account session password auth register signup sesion cuenta contrasena registro
+search find filter sort busqueda buscar filtro ordenar
+navigation menu nav link href navegacion enlace vinculo
+button control cta click boton clic pulsar
+image picture photo img alt imagen foto ilustracion
+text font typography heading title texto letra fuente titulo encabezado
+contrast colour color legibility contraste legibilidad
+accessibility a11y wcag aria reader keyboard accesibilidad lector teclado
+performance speed slow lcp cls vital load fast rendimiento velocidad lento carga rapido
+layout responsive overflow mobile phone viewport zoom diseno maquetacion movil desbordamiento
+network request api http backend server status redirect json red peticion servidor redireccion
+error exception javascript console crash rejection excepcion consola fallo
+security https mixed insecure seguridad inseguro
+visual appearance look distorted clipped apariencia aspecto
+functional function behaviour behavior dead work funcional funcion comportamiento
+home landing inicio portada
+product catalog list item producto catalogo listado articulo
+help faq contact support ayuda contacto soporte
+language lang translation idioma traduccion
+cache caching compression compress gzip size weight compresion peso
+"""
 # Words that say nothing about what to look at.
-EMPTY = frozenset(
-    """
-    a an and any are as at be by check for from in into is it of on or our please site that the
-    this to with website audit test verify look especially focus page
-    al con de del el en es la las lo los para por que se sin sobre su un una y o revisa revisar
-    comprueba comprobar verifica verificar sitio web pagina auditoria prueba especialmente
-    """.split()
-)
+EMPTY = """
+a an and any are as at be by check for from in into is it of on or our please site that the this
+to with website audit test verify look especially focus page broken wrong
+al con de del el en es la las lo los para por que se sin sobre su un una y o revisa revisar
+comprueba comprobar verifica verificar sitio web pagina auditoria prueba especialmente roto rota
+"""
 WORD = re.compile(r"[a-z0-9]+")
-# (weight, how the text is found): where a word says most about what a finding is about
+# Where a word says most about what a finding is about.
 RULE_WEIGHT, PLACE_WEIGHT, PROSE_WEIGHT = 3, 2, 1
 
 
@@ -96,11 +91,10 @@ def words(text: str) -> frozenset[str]:
 
 
 def _stem(word: str) -> str:
-    if len(word) > 4 and word.endswith(("ones", "ores", "ales")):
-        return word[:-2]
+    """Drop a plural and a last e: image and images, imagen and imágenes meet."""
     if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
-        return word[:-1]
-    return word
+        word = word[:-1]
+    return word[:-1] if len(word) > 3 and word.endswith("e") else word
 
 
 def _concept(stem: str) -> frozenset[str]:
@@ -108,5 +102,5 @@ def _concept(stem: str) -> frozenset[str]:
     return next((concept for concept in _STEMMED if stem in concept), frozenset({stem}))
 
 
-_STEMMED = tuple(frozenset(_stem(word) for word in concept) for concept in CONCEPTS)
-_EMPTY = frozenset(_stem(word) for word in EMPTY)
+_STEMMED = tuple(words(line) for line in CONCEPTS.strip().splitlines())
+_EMPTY = words(EMPTY)

@@ -42,11 +42,11 @@ DOWNLOAD_URL = re.compile(
     r"(^|[/?&=_-])(download|descarga(r)?|export(ar)?)([/?&=_.-]|$)", re.IGNORECASE
 )
 # Files that are no pages. Unknown endings (.php, .aspx, versions) are pages.
-FILES = frozenset(
-    "7z aac apk avi avif bmp bz2 css csv dmg doc docx eps epub exe flac gif gz ico ics iso jar "
-    "jpeg jpg js json m4a m4v map mkv mov mp3 mp4 mpeg msi odp ods odt ogg otf pdf pkg png ppt "
-    "pptx ps rar rss rtf svg tar tgz tif tiff ttf txt wav webm webp woff woff2 xls xlsx xml zip".split()
-)
+FILES = """
+7z aac apk avi avif bmp bz2 css csv dmg doc docx eps epub exe flac gif gz ico ics iso jar jpeg
+jpg js json m4a m4v map mkv mov mp3 mp4 mpeg msi odp ods odt ogg otf pdf pkg png ppt pptx ps
+rar rss rtf svg tar tgz tif tiff ttf txt wav webm webp woff woff2 xls xlsx xml zip
+"""
 VARYING = re.compile(
     r"^(\d+|[0-9a-f]{8,}|[0-9a-f]{8}-[0-9a-f-]{27}|\d{4}-\d\d(-\d\d)?)$", re.IGNORECASE
 )
@@ -132,12 +132,13 @@ def templates(urls: Iterable[str]) -> dict[str, str]:
 
 def _template(url: str) -> str:
     parts = urlsplit(url)
-    steps = [
+    path = "/".join(
         "{}" if VARYING.match(step) else NUMBERED.sub("{}", step)
         for step in parts.path.split("/")
-    ]
-    names = sorted({name for name, _ in parse_qsl(parts.query, keep_blank_values=True)})
-    return f"{parts.scheme}://{parts.netloc}{'/'.join(steps)}{'?' + '&'.join(names) if names else ''}"
+    )
+    names = {name for name, _ in parse_qsl(parts.query, keep_blank_values=True)}
+    query = "?" + "&".join(sorted(names)) if names else ""
+    return f"{parts.scheme}://{parts.netloc}{path}{query}"
 
 
 def _folder(template: str) -> str:
@@ -160,8 +161,8 @@ def _acts(link: Link) -> bool:
 def _is_file(link: Link, url: str) -> bool:
     parts = urlsplit(url)
     ending = parts.path.rpartition("/")[2].rpartition(".")[2].lower()
-    return (
-        link.download
-        or ending in FILES
-        or DOWNLOAD_URL.search(f"{parts.path}?{parts.query}") is not None
-    )
+    address = f"{parts.path}?{parts.query}"
+    return link.download or ending in _FILES or DOWNLOAD_URL.search(address) is not None
+
+
+_FILES = frozenset(FILES.split())

@@ -120,6 +120,7 @@ class Connection:
         """
         if self.lost.is_set():
             raise ConnectionLostError(f"{self._why_lost}: {method} was not sent")
+        await trio.lowlevel.checkpoint_if_cancelled()  # a deadline in the past sends nothing
         id_, frame = self._dialogue.command(method, params or {}, session_id)
         slot = self._slots[id_] = _Slot(method)
         self._send(id_, frame)

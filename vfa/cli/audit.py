@@ -145,6 +145,9 @@ def command(
       2    a URL could not be audited, or the command line is wrong
       130  interrupted
 
+    An audit that ran out of time says what it did not get to; the exit code judges what
+    it saw.
+
     With several URLs, --json writes a list, and --html numbers its files: report.html,
     report-2.html …
     """  # noqa: D301
@@ -253,12 +256,10 @@ def _hand_out(
     """Print and write what was found; return the exit code of a failure to do so."""
     from vfa.cli.results import print_tables, write_html, write_json
 
+    tables = not quiet and json_file != "-"
     for outcome in outcomes:
-        if outcome.error:
-            say(outcome.error, outcome.url)
-            if isinstance(outcome.error, SsrfBlockedError):
-                click.echo(f"  {LOCAL_HINT}", err=True)
-    if not quiet and json_file != "-":
+        _say_what_is_missing(outcome, in_table=tables)
+    if tables:
         print_tables(outcomes)
     try:
         if html_file:
@@ -269,6 +270,15 @@ def _hand_out(
         click.secho(f"vfa: {error}", fg="red", err=True)
         return COULD_NOT
     return CLEAN
+
+
+def _say_what_is_missing(outcome: Outcome, *, in_table: bool) -> None:
+    if outcome.error:
+        say(outcome.error, outcome.url)
+        if isinstance(outcome.error, SsrfBlockedError):
+            click.echo(f"  {LOCAL_HINT}", err=True)
+    for gap in outcome.report.not_done if outcome.report and not in_table else ():
+        click.secho(f"{outcome.url}: not done: {gap}", fg="yellow", err=True)
 
 
 def _say_written(paths: Sequence[Path]) -> None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from rich.console import Console
+
 from vfa.report.html import render
-from vfa.report.json import to_json
 from vfa.report.table import print_findings
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def numbered(path: Path, number: int) -> Path:
 
 def _document(outcome: Outcome) -> Any:
     if outcome.report:
-        return msgspec.Raw(to_json(outcome.report))
+        return {"status": "completed"} | msgspec.to_builtins(outcome.report)
     error = outcome.error
     assert error is not None  # an outcome is one or the other
     body = {"code": error.code, "message": error.message, "hint": error.hint}

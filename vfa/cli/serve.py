@@ -1,10 +1,12 @@
-"""``vfa serve``, as click sees it: its help. The work is in ``vfa.cli.serving``."""
+"""``vfa serve``: what an MCP client starts. Prints nothing on stdout: it is the protocol's."""
 
 from __future__ import annotations
 
 import sys
 
 import click
+
+from vfa.cli.settings import load_or_exit
 
 
 @click.command("serve")
@@ -18,6 +20,7 @@ def command() -> None:
     Registered in a client:
       {"mcpServers": {"vfa": {"command": "vfa", "args": ["serve"]}}}
     """  # noqa: D301
-    from vfa.cli.serving import serve
+    config = load_or_exit()
+    from vfa.actors.front import serve_stdio
 
-    sys.exit(serve())
+    sys.exit(serve_stdio(config))

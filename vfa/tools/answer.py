@@ -8,12 +8,13 @@ something was left out, and a failure has the form that its family's contract pr
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from vfa.errors import VfaError
     from vfa.tools.table import Tool
 
@@ -81,7 +82,9 @@ def succeed(tool: Tool, answer: Answer, *, budget: int, reset: str | None = None
 
 def fail(tool: Tool, error: VfaError, *, budget: int) -> Result:
     """Return the result of a call that failed as calls may fail."""
-    message, hint = (_cut(well_formed(words), budget // 2) for words in (error.message, error.hint))
+    message, hint = (
+        _cut(well_formed(words), budget // 2) for words in (error.message, error.hint)
+    )
     if tool.is_qa:
         failure = {"code": error.code, "message": message, "hint": hint}
         text = encode({"status": "error", "error": failure})
@@ -90,17 +93,17 @@ def fail(tool: Tool, error: VfaError, *, budget: int) -> Result:
     return Result(texts=(text,), is_error=True)
 
 
-def encode(value: Any) -> str:  # noqa: ANN401
+def encode(value: Any) -> str:
     """Return ``value`` as compact JSON."""
     return _json.encode(value).decode()
 
 
-def encoded_length(value: Any) -> int:  # noqa: ANN401
+def encoded_length(value: Any) -> int:
     """Return how many characters ``value`` takes as JSON, more or less."""
     return len(_json.encode(well_formed(value)))
 
 
-def well_formed(value: Any) -> Any:  # noqa: ANN401
+def well_formed(value: Any) -> Any:
     """Return ``value`` with what no JSON reader can be trusted with made harmless.
 
     Lone surrogates cannot be written as UTF-8; NUL ends strings in too many programs. Both

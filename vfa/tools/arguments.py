@@ -29,7 +29,7 @@ MOST_PROBLEMS = 10  # named; the others are counted
 LONGEST_NAME = 100  # characters; nobody mistypes an argument's name as something longer
 
 
-def read_arguments(tool: Tool, given: Mapping[str, Any], config: Config) -> Any:  # noqa: ANN401
+def read_arguments(tool: Tool, given: Mapping[str, Any], config: Config) -> Any:
     """Return ``given`` as ``tool.arguments``.
 
     Raises:
@@ -119,7 +119,9 @@ def _must_be(name: str, value: Any, schema: dict[str, Any]) -> str:
 
 def _shown(value: Any) -> str:
     if isinstance(value, str):
-        return repr(value[:SHOWN]) + (f"… ({len(value)} characters)" if len(value) > SHOWN else "")
+        return repr(value[:SHOWN]) + (
+            f"… ({len(value)} characters)" if len(value) > SHOWN else ""
+        )
     if isinstance(value, dict | list):
         return ("an object" if isinstance(value, dict) else "a list") + f" of {len(value)}"
     if isinstance(value, bool):

@@ -68,7 +68,7 @@ class NavigateArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     timeout_ms: TimeoutMs = 0
 
 
-async def navigate(engine: Engine, arguments: NavigateArguments, call: Call) -> Answer:  # noqa: ARG001
+async def navigate(engine: Engine, arguments: NavigateArguments, call: Call) -> Answer:
     """Go to a URL, if the policy allows it by name and by every address it has."""
     policy = Policy.for_browser(engine.config)
     logger.info("[MCP] Navigating to %s", redact_url(arguments.url))
@@ -92,9 +92,7 @@ async def navigate(engine: Engine, arguments: NavigateArguments, call: Call) -> 
 
 def _behind_a_proxy() -> bool:
     """Say whether what answers is a proxy's address and proves nothing."""
-    return any(
-        os.environ.get(name) or os.environ.get(name.upper()) for name in PROXY_VARIABLES
-    )
+    return any(os.environ.get(name) or os.environ.get(name.upper()) for name in PROXY_VARIABLES)
 
 
 def navigation_timeout(arguments: NavigateArguments, milliseconds: int) -> VfaError:
@@ -113,7 +111,7 @@ class NoArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """For tools without arguments."""
 
 
-async def get_url(engine: Engine, arguments: NoArguments, call: Call) -> Answer:  # noqa: ARG001
+async def get_url(engine: Engine, arguments: NoArguments, call: Call) -> Answer:
     """Say where the tab is."""
     location = await engine.session.get_url()
     return Answer(
@@ -132,12 +130,13 @@ class GetTextArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments of ``browser_get_text``."""
 
     selector: Annotated[
-        str, Meta(max_length=MAX_SELECTOR, description="CSS selector; without it, the whole page.")
+        str,
+        Meta(max_length=MAX_SELECTOR, description="CSS; without it, the whole page."),
     ] = ""
     timeout_ms: TimeoutMs = 0
 
 
-async def get_text(engine: Engine, arguments: GetTextArguments, call: Call) -> Answer:  # noqa: ARG001
+async def get_text(engine: Engine, arguments: GetTextArguments, call: Call) -> Answer:
     """Read visible text, or the value of a form field."""
     text = await engine.session.get_text(arguments.selector)
     limit = engine.config.max_text_length
@@ -155,7 +154,7 @@ def utf16_length(text: str) -> int:
 
 
 def _shorten_text(value: dict[str, Any], budget: int) -> dict[str, Any]:
-    note = "The answer is full: read parts of the page with a selector, or raise VFA_MAX_ANSWER_CHARS."
+    note = "The answer is full: read parts of the page with selector."
     rest = value | {"text": CUT, "truncated": True, "note": note}
     room = budget - encoded_length(rest)
     return rest | {"text": cut_text(value["text"], room) + CUT}
@@ -175,16 +174,17 @@ class ScreenshotArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
     """Arguments of ``browser_screenshot``."""
 
     filename: Annotated[
-        str, Meta(max_length=MAX_FILENAME, description="Relative to OUTPUT_DIR; made up if absent.")
+        str,
+        Meta(max_length=MAX_FILENAME, description="Below OUTPUT_DIR; made up if absent."),
     ] = ""
     format: Literal["jpeg", "png"] = "jpeg"
     quality: Annotated[float, Meta(ge=1, le=100, description="JPEG only.")] = 80
-    full_page: Annotated[bool, Meta(description="The whole page, not just the viewport.")] = False
+    full_page: Annotated[bool, Meta(description="Not just the viewport.")] = False
     delay_ms: Annotated[float, Meta(ge=0, le=5000, description="Wait before the picture.")] = 0
     timeout_ms: TimeoutMs = 0
 
 
-async def screenshot(engine: Engine, arguments: ScreenshotArguments, call: Call) -> Answer:  # noqa: ARG001
+async def screenshot(engine: Engine, arguments: ScreenshotArguments, call: Call) -> Answer:
     """Take a picture, keep it as a file and show it."""
     name = screenshot_name(arguments.filename, arguments.format)  # before a browser starts
     config = engine.config
@@ -245,7 +245,7 @@ class GetConsoleArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
     clear_after: Annotated[bool, Meta(description="Empty the buffer, all levels.")] = False
 
 
-async def get_console(engine: Engine, arguments: GetConsoleArguments, call: Call) -> Answer:  # noqa: ARG001
+async def get_console(engine: Engine, arguments: GetConsoleArguments, call: Call) -> Answer:
     """Read what the page said on its console since it was loaded."""
     console = await engine.session.console(arguments.level, clear=arguments.clear_after)
     messages = console.messages

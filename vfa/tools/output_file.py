@@ -19,7 +19,7 @@ from vfa.errors import UnsafePathError
 
 EXTENSIONS = {"jpeg": (".jpg", ".jpeg"), "png": (".png",)}  # the first is the one given
 IMAGE_EXTENSIONS = frozenset({".jpg", ".jpeg", ".png", ".webp"})
-MAX_PART = 200  # bytes of a file or folder name; file systems allow 255, a temporary one is longer
+MAX_PART = 200  # bytes of a name; file systems allow 255, and the temporary one is longer
 
 
 def screenshot_name(wanted: str, picture_format: str, now: datetime | None = None) -> str:

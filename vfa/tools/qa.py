@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from vfa.audit.findings import Category
+from vfa.audit.findings import Category  # noqa: TC001  # msgspec reads the annotation
 from vfa.audit.request import AuditRequest, Device, Viewport, WaitUntil
 from vfa.tools.answer import Answer, Picture, encoded_length, keep_fitting
 from vfa.tools.qa_schemas import AUDIT_RESULT, ERRORS_RESULT
@@ -47,18 +47,21 @@ class AuditArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     device: Annotated[Device, Meta(description="Viewport, scale and user agent.")] = "desktop"
     wait_until: WaitUntil = "networkidle"
     max_depth: Annotated[
-        int, Meta(ge=0, le=10, description="Clicks to follow same-origin links; 0: this page only.")
+        int,
+        Meta(ge=0, le=10, description="Clicks along same-origin links; 0: this page only."),
     ] = 1
     max_pages: Annotated[int, Meta(ge=1, le=200)] = 10
     include_screenshots: bool = True
     focus: Annotated[
-        str, Meta(max_length=MAX_FOCUS, description="What matters, in words: narrows and ranks.")
+        str,
+        Meta(max_length=MAX_FOCUS, description="What matters, in words: it narrows and ranks."),
     ] = ""
     categories: Annotated[
         tuple[Category, ...] | UnsetType, Meta(description="Only these; all if absent.")
     ] = UNSET
     model: Annotated[
-        Literal["auto", "off"], Meta(description="Whether a configured model may add to the rules.")
+        Literal["auto", "off"],
+        Meta(description="May a configured model add to the rules?"),
     ] = "auto"
     timeout_ms: Annotated[
         int, Meta(ge=0, description="Budget; what is found by then is returned.")
@@ -74,7 +77,15 @@ async def audit_url(engine: Engine, arguments: AuditArguments, call: Call) -> An
 def _request(arguments: AuditArguments, config: Config) -> AuditRequest:
     options: dict[str, Any] = {
         name: getattr(arguments, name)
-        for name in ("device", "wait_until", "max_depth", "max_pages", "include_screenshots", "focus", "model")
+        for name in (
+            "device",
+            "wait_until",
+            "max_depth",
+            "max_pages",
+            "include_screenshots",
+            "focus",
+            "model",
+        )
     }
     if isinstance(arguments.viewport, ViewportArguments):
         options["viewport"] = Viewport(arguments.viewport.width, arguments.viewport.height)
@@ -112,7 +123,7 @@ def _shorten_findings(value: dict[str, Any], budget: int) -> dict[str, Any]:
     return rest | {"findings": kept, "findings_omitted": omitted}
 
 
-def _audit_time(config: Config) -> int:  # noqa: ARG001  # the default is the contract's
+def _audit_time(config: Config) -> int:  # the default is the contract's
     return AUDIT_TIMEOUT_MS
 
 
@@ -129,7 +140,7 @@ class ErrorsArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     limit: Annotated[int, Meta(ge=1, le=100_000)] = 1_000
 
 
-async def get_runtime_errors(engine: Engine, arguments: ErrorsArguments, call: Call) -> Answer:  # noqa: ARG001
+async def get_runtime_errors(engine: Engine, arguments: ErrorsArguments, call: Call) -> Answer:
     """Drain the error bus; no browser is started for that."""
     # Nothing below awaits: what is looked at first is what is then removed.
     limit = _fitting(engine, arguments)
@@ -169,7 +180,7 @@ def _fitting(engine: Engine, arguments: ErrorsArguments) -> int:
     return max(len(keep_fitting(entries, room)), 1)
 
 
-def _errors_time(config: Config) -> int:  # noqa: ARG001  # nothing there can take long
+def _errors_time(config: Config) -> int:  # nothing there can take long
     return ERRORS_TIMEOUT_MS
 
 

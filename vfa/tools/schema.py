@@ -30,9 +30,7 @@ def input_schema(tool: Tool, config: Config) -> dict[str, Any]:
 
 def object_schema(struct: type[msgspec.Struct]) -> dict[str, Any]:
     """Return the schema of a struct and of the structs in it, in one piece."""
-    (root,), definitions = msgspec.json.schema_components(
-        (struct,), ref_template="{name}"
-    )
+    (root,), definitions = msgspec.json.schema_components((struct,), ref_template="{name}")
     schema: dict[str, Any] = _plain(root, definitions)
     schema.pop("description", None)  # the struct's docstring, for readers of the source
     return schema | {"additionalProperties": False}
@@ -60,7 +58,9 @@ def _plain(node: Any, definitions: dict[str, Any]) -> Any:
     return plain
 
 
-def _plain_properties(properties: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+def _plain_properties(
+    properties: dict[str, Any], definitions: dict[str, Any]
+) -> dict[str, Any]:
     # Apart from the rest: a property may well be called "title" or "default".
     return {name: _plain(schema, definitions) for name, schema in properties.items()}
 
@@ -76,7 +76,9 @@ def describe(schema: dict[str, Any]) -> str:
         return _length_words("a string", "characters", schema, "minLength", "maxLength")
     if kind == "array":
         items = describe(schema.get("items", {}))
-        return _length_words(f"a list, each {items},", "items", schema, "minItems", "maxItems").rstrip(",")
+        return _length_words(
+            f"a list, each {items},", "items", schema, "minItems", "maxItems"
+        ).rstrip(",")
     if kind == "object":
         return "an object with " + ", ".join(schema.get("properties", {}))
     return {"boolean": "true or false"}.get(kind, "valid")

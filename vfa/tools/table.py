@@ -6,7 +6,6 @@ and the values a handler gets. Needs no MCP library; the front turns these into 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,6 +13,8 @@ import msgspec
 from vfa.errors import DeadlineExceededError, VfaError
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
     from vfa.audit.request import Progress
     from vfa.config import Config
     from vfa.tools.answer import Answer
@@ -66,7 +67,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
         """Whether results and failures have the form of the ``qa_*`` contract."""
         return self.name.startswith("qa_")
 
-    def out_of_time(self, arguments: Any, milliseconds: int) -> VfaError:  # noqa: ANN401
+    def out_of_time(self, arguments: Any, milliseconds: int) -> VfaError:
         """Return the failure of a call whose time ran out."""
         if self.expired is not None:
             return self.expired(arguments, milliseconds)

@@ -385,7 +385,7 @@ async def run(
     until = trio.CancelScope(shield=True)
     async with trio.open_nursery() as nursery:
         try:
-            background: trio.Nursery = await nursery.start(_background, until)
+            background = await _open_background(nursery, until)
             life = _Life(browser, config, background)
             try:
                 background.start_soon(_reap, _root(config))
@@ -399,14 +399,22 @@ async def run(
             until.cancel(reason="the browser actor stops")
 
 
-async def _background(
-    until: trio.CancelScope, *, task_status: trio.TaskStatus[trio.Nursery]
-) -> None:
-    """Hold the tasks that move bytes: they outlive a cancellation until goodbye is said."""
-    with until:
-        async with trio.open_nursery() as background:
-            task_status.started(background)
-            await trio.sleep_forever()
+async def _open_background(nursery: trio.Nursery, until: trio.CancelScope) -> trio.Nursery:
+    """Open a nursery for what moves bytes: it outlives a cancellation until goodbye is said.
+
+    Not by ``nursery.start``, which when cancelled waits for its child, and the child here is
+    shielded until we end ``until``.
+    """
+    give, take = trio.open_memory_channel[trio.Nursery](1)
+
+    async def hold() -> None:
+        with until:
+            async with trio.open_nursery() as background:
+                give.send_nowait(background)
+                await trio.sleep_forever()
+
+    nursery.start_soon(hold, name="browser background")
+    return await take.receive()
 
 
 async def _has_died(launched: Launched) -> bool:

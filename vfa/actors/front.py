@@ -107,7 +107,6 @@ async def serve(engine: Engine, config: Config) -> None:
     with claim_standard_streams() as (reader, writer):
         async with open_wire(reader, writer) as (incoming, outgoing):
             # What was imported so far stays: no collection needs to look at it again.
-            gc.collect()
             gc.freeze()
             logger.info("[MCP] Server started: %s %s", NAME, server.version)
             await server.run(incoming, outgoing, server.create_initialization_options())

@@ -91,7 +91,9 @@ def sample_report():
 
 def empty_report():
     """Return the report of an audit that saw one page and found nothing."""
-    page = PageRecord(url=f"{BASE}/", title="Ostermill Pottery", status=200, readiness="networkidle")
+    page = PageRecord(
+        url=f"{BASE}/", title="Ostermill Pottery", status=200, readiness="networkidle"
+    )
     return Report(
         url=f"{BASE}/",
         run_id="run-000000",
@@ -113,7 +115,9 @@ def many_findings(count=100):
             sample.findings[number % len(sample.findings)],
             id=f"FND-{number + 1:03}",
             page_url=f"{BASE}/",
-            evidence=Proof(screenshot_index=1, box=Box(10 + number * 7, 20 + number * 15, 120, 40)),
+            evidence=Proof(
+                screenshot_index=1, box=Box(10 + number * 7, 20 + number * 15, 120, 40)
+            ),
         )
         for number in range(count)
     )

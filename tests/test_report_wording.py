@@ -16,11 +16,15 @@ from vfa.report.view import understanding
 def test_no_text_keeps_a_character_that_hides_or_reorders(text):
     shown = wording.visible(text)
     assert not [c for c in shown if unicodedata.category(c) in ("Cc", "Cs") and c not in "\t\n"]
-    assert not [c for c in shown if unicodedata.bidirectional(c) in ("RLO", "LRO", "RLI", "PDF")]
+    assert not [
+        c for c in shown if unicodedata.bidirectional(c) in ("RLO", "LRO", "RLI", "PDF")
+    ]
     shown.encode()
 
 
-@pytest.mark.parametrize("text", ["plain", "naïve café", "שלום", "日本", "👩‍👩‍👧 family", "a\tb\nc"])
+@pytest.mark.parametrize(
+    "text", ["plain", "naïve café", "שלום", "日本", "👩‍👩‍👧 family", "a\tb\nc"]
+)
 def test_ordinary_text_of_any_script_is_left_alone(text):
     assert wording.visible(text) == text
 

@@ -90,7 +90,7 @@ class Engine:
             DeadlineExceededError: The budget ended before anything was audited.
         """
         if isinstance(request, str):
-            request = AuditRequest(url=request, **arguments)
+            request = AuditRequest(url=str(request), **arguments)
         return await self.coordinator.audit(request, progress)
 
     def children(self) -> list[Child]:
@@ -144,12 +144,8 @@ async def open_engine(config: Config | None = None) -> AsyncIterator[Engine]:
     with ExitStack() as stack:
         for mailbox in engine.mailboxes:
             stack.enter_context(mailbox)
-        async with trio.open_nursery() as tree:
-            await tree.start(Supervisor(engine.children(), Limits()).run)
-            try:
-                yield engine
-            finally:
-                tree.cancel_scope.cancel(reason="the engine is closed")
+        async with _supervised(engine.children()):
+            yield engine
 
 
 @asynccontextmanager
@@ -163,9 +159,25 @@ async def open_browser(config: Config | None = None) -> AsyncIterator[Browser]:
             partial(browser_actor.run, mailbox, browser, config),
             stop_timeout=STOP_BROWSER,
         )
-        async with trio.open_nursery() as tree:
-            await tree.start(Supervisor([child], Limits()).run)
-            try:
-                yield browser
-            finally:
-                tree.cancel_scope.cancel(reason="the browser is closed")
+        async with _supervised([child]):
+            yield browser
+
+
+@asynccontextmanager
+async def _supervised(children: list[Child]) -> AsyncIterator[None]:
+    """Run a supervision line beside the block.
+
+    An error of the block leaves it as it is: it would be wrapped in a group if the nursery
+    saw it, and an embedder could not catch it by its class.
+    """
+    failure: Exception | None = None
+    async with trio.open_nursery() as tree:
+        await tree.start(Supervisor(children, Limits()).run)
+        try:
+            yield
+        except Exception as error:  # noqa: BLE001  # carried past the nursery, not contained
+            failure = error
+        finally:
+            tree.cancel_scope.cancel(reason="closed by its owner")
+    if failure is not None:
+        raise failure

@@ -132,6 +132,7 @@ class Supervisor:
                 running.crash = RuntimeError(f"{running.child.name} returned")
         except Exception as crash:  # the one place where a crash is contained
             running.crash = crash
+            logger.error("%s crashed", running.child.name, exc_info=crash)
         finally:
             running.done.set()
             self._bell.set()
@@ -141,7 +142,6 @@ class Supervisor:
         while True:
             for index, running in enumerate(self._running):
                 if running.done.is_set():
-                    logger.error("%s crashed", running.child.name, exc_info=running.crash)
                     await self._stop_from(index)
                     return running.crash
             self._bell = trio.Event()

@@ -59,6 +59,7 @@ logger = logging.getLogger(__name__)
 
 RESERVE = 0.15  # of the budget, kept for rules, pictures and the report
 MAX_RESERVE = 10.0  # seconds
+BROKEN = 400  # HTTP statuses from here on say that there is no page
 LINK_CHECKS = 100  # links checked without a visit
 LINK_WORKERS = 6  # at a time
 PROBE_BOUND = 30.0  # seconds of trial clicks on one page
@@ -175,6 +176,12 @@ class AuditRun:
             return
         self._check_origin(loaded)
         self._link_checks[goal.url] = LinkCheck(status=loaded.navigated.status)
+        status = loaded.navigated.status or 200
+        if goal.depth > 0 and status >= BROKEN:
+            # The broken link is the finding; what an error page looks like is not.
+            record = PageRecord(url=goal.url, depth=goal.depth, error=f"answers {status}")
+            self._visits.append(_Visit(record))
+            return
         if not self._frontier.arrived(loaded.evidence):
             return
         visit = _Visit(_record(loaded, goal.depth), loaded.evidence)

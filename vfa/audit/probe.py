@@ -31,12 +31,17 @@ MAX_PROBES = 12  # controls of a page that are tried; one of each kind first
 PATIENCE_MS = 1_500  # until a click without effect is called that
 TRIES = 2
 READS = frozenset({"GET", "HEAD", "OPTIONS"})
+WITHIN = frozenset({"sameDocument", "historySameDocument"})  # CDP's words for no new document
 LEAVES = frozenset({"navigation", "popup", "download"})  # after these the copy is made anew
 
 
 class _Paused(msgspec.Struct, frozen=True, rename="camel"):
     request_id: str
     request: dict[str, Any]
+
+
+class _Starting(msgspec.Struct, frozen=True, rename="camel"):
+    navigation_type: str = ""
 
 
 class _Aim(msgspec.Struct, frozen=True):
@@ -134,7 +139,7 @@ class Prober:
         aim = await page.call("probe_aim", selector, result=_Aim)
         if aim.problem:
             return set(), aim.problem
-        await page.call("probe_watch", result=bool)
+        await page.call("probe_watch", selector, result=bool)
         self._seen.clear()
         page.take_dialogs()
         commits, moves = page.documents.commits, page.documents.same_document
@@ -143,12 +148,12 @@ class Prober:
             if kind != "mouseMoved":
                 event |= {"button": "left", "clickCount": 1}
             page.session.post("Input.dispatchMouseEvent", event)
-        effects = set(await page.call("probe_effects", selector, PATIENCE_MS, result=list[str]))
+        effects = set(await page.call("probe_effects", PATIENCE_MS, result=list[str]))
         effects |= self._seen
         if page.documents.commits != commits or page.documents.starting:
             effects.add("navigation")
-        elif page.documents.same_document != moves and "navigation" not in effects:
-            effects.add("fragment")
+        elif page.documents.same_document != moves and not effects & {"fragment", "navigation"}:
+            effects.add("navigation")  # a route of its own, by the history API
         if page.take_dialogs():
             effects.add("dialog")
         return effects, ""
@@ -156,8 +161,9 @@ class Prober:
     def _hear(self, event: Event) -> None:
         if event.method == "Fetch.requestPaused":
             self._judge(msgspec.json.decode(event.params, type=_Paused))
-        elif event.method in {"Page.frameRequestedNavigation", "Page.frameStartedNavigating"}:
-            self._seen.add("navigation")
+        elif event.method == "Page.frameStartedNavigating":
+            if msgspec.json.decode(event.params, type=_Starting).navigation_type not in WITHIN:
+                self._seen.add("navigation")
         elif event.method == "Page.downloadWillBegin":
             self._seen.add("download")
 

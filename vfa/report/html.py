@@ -30,8 +30,10 @@ def render(report: Report) -> str:
         f"default-src 'none'; img-src data:; style-src '{_digest(style)}'; "
         f"script-src '{_digest(script)}'; base-uri 'none'; form-action 'none'"
     )
-    return _environment().get_template("report.html").render(
-        view=view(report), style=_markup(style), script=_markup(script), policy=policy
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(view=view(report), style=_markup(style), script=_markup(script), policy=policy)
     )
 
 

@@ -12,6 +12,8 @@ import binascii
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+import msgspec
+
 from vfa.image.header import picture_size
 
 if TYPE_CHECKING:
@@ -51,7 +53,7 @@ class Mark(NamedTuple):
     title: str
 
 
-class Shot(NamedTuple):
+class Shot(msgspec.Struct, frozen=True):
     """A picture that can be shown."""
 
     index: int  # into Report.screenshots

@@ -11,6 +11,7 @@ from vfa.report import wording
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from vfa.audit.findings import Finding, Report
 
@@ -38,6 +39,7 @@ def findings_table(report: Report) -> Table:
     """Return the findings of ``report``, one a row."""
     from rich import box
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=False)
     table.add_column("Id", no_wrap=True)
@@ -49,7 +51,7 @@ def findings_table(report: Report) -> Table:
     return table
 
 
-def _row(finding: Finding, base: str) -> tuple[object, ...]:
+def _row(finding: Finding, base: str) -> tuple[Text, ...]:
     # Text, never markup: a title may hold brackets, and comes from a page.
     from rich.text import Text
 

@@ -10,6 +10,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
+
 from vfa.audit.findings import CATEGORIES, SEVERITIES
 from vfa.report import wording
 from vfa.report.pictures import DRAWN_ON, Crop, Mark, Shot, candidates, crop, marks, shots
@@ -80,7 +82,7 @@ class Leaf(NamedTuple):
     left_out: int  # messages and exceptions that are not shown
 
 
-class Share(NamedTuple):
+class Share(msgspec.Struct, frozen=True):
     """A severity or category with how many findings it has."""
 
     name: str
@@ -229,7 +231,9 @@ def _facts(report: Report) -> tuple[tuple[str, str], ...]:
     ]
     ready = Counter(page.readiness for page in audited if page.readiness)
     if ready:
-        facts.append(("Waited for", ", ".join(f"{how} ({n})" for how, n in ready.most_common(3))))
+        facts.append(
+            ("Waited for", ", ".join(f"{how} ({n})" for how, n in ready.most_common(3)))
+        )
     return tuple(facts)
 
 

@@ -1,7 +1,12 @@
 // Starts watching the document for any effect a click may have. Lives in our own world: the
 // page sees neither the observers nor the state that probe_effects.js reads.
-() => {
+// (selector) => true
+(selector) => {
   globalThis.vfaWatch?.stop();
+  let clicked = document;
+  for (const part of selector.split(" >>> ")) {
+    clicked = (clicked?.shadowRoot ?? clicked)?.querySelector?.(part);
+  }
   const effects = new Set();
   const cleanups = [];
   let wake = () => {};
@@ -31,6 +36,7 @@
   const scroll = () => [scrollX, scrollY].join();
   const scrolledAt = scroll();
   const address = location.href;
+  const bare = (url) => url.split("#", 1)[0];
   on(document, "scroll", "scroll", (event) => event.target !== document || scroll() !== scrolledAt);
   on(document, "toggle", "dom");
   on(document, "input", "dom");
@@ -40,8 +46,10 @@
   on(document, "volumechange", "media");
   on(document, "copy", "clipboard");
   on(document, "fullscreenchange", "dom");
-  on(document, "animationstart", "animation");
-  on(document, "transitionrun", "animation");
+  // A control that only lights up under the pointer (:hover, :active) has done nothing yet.
+  const elsewhere = ({ target }) => !(clicked?.contains(target) || target.contains?.(clicked));
+  on(document, "animationstart", "animation", elsewhere);
+  on(document, "transitionrun", "animation", elsewhere);
   on(globalThis, "storage", "storage");
   on(globalThis, "hashchange", "fragment");
   on(globalThis, "popstate", "navigation");
@@ -56,12 +64,12 @@
   const focused = document.activeElement;
   globalThis.vfaWatch = {
     // The clicked element takes focus by itself: that alone is no effect.
-    effects: (clicked) => {
+    effects: () => {
       const found = new Set(effects);
       const active = document.activeElement;
       if (active !== focused && active !== document.body && !clicked?.contains(active) && !active?.contains(clicked)) found.add("focus");
       if (storage() !== stored) found.add("storage");
-      if (location.href !== address) found.add("navigation");
+      if (location.href !== address) found.add(bare(location.href) === bare(address) ? "fragment" : "navigation");
       if (String(getSelection() ?? "") !== selected) found.add("clipboard");
       return [...found];
     },

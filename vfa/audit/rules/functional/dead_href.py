@@ -18,7 +18,10 @@ NOTHING = re.compile(
     r"^javascript:\s*(void\s*\(?\s*0?\s*\)?|undefined|false|null)?\s*;*$", re.IGNORECASE
 )
 # Moving to the top is what "#" does, so a link that says so works.
-UP = re.compile(r"\b(top|up|start|arriba|inicio|subir|volver)\b|[↑⇧▲]", re.IGNORECASE)
+UP = re.compile(
+    r"\b(top|arriba|subir)\b|^(back )?up$|\b(to|al) (the )?(start|beginning|inicio)\b|[↑⇧▲]",
+    re.IGNORECASE,
+)
 WITHOUT_USE = frozenset({"fragment", "scroll", "focus"})  # what any such link does
 
 

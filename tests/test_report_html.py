@@ -6,6 +6,7 @@ import base64
 import hashlib
 import re
 from html.parser import HTMLParser
+from itertools import pairwise
 
 import pytest
 from msgspec.structs import replace
@@ -77,17 +78,43 @@ def hostile_report():
     sample = sample_report()
     finding = replace(
         sample.findings[1],
-        id=attack, title=attack, description=attack, selector_hint=attack, rule=attack, key=attack,
-        impact=attack, fix_hint=attack, wcag=attack, source=attack, page_url="javascript:alert(1)//" + attack,
-        evidence=Proof(box=Box(0, 0, 10, 10), screenshot_index=0, requests=(attack,) * 40, measured={attack: attack}, threshold=attack, html=attack),
-    )  # fmt: skip
+        id=attack,
+        title=attack,
+        description=attack,
+        selector_hint=attack,
+        rule=attack,
+        key=attack,
+        impact=attack,
+        fix_hint=attack,
+        wcag=attack,
+        source=attack,
+        page_url="javascript:alert(1)//" + attack,
+        evidence=Proof(
+            box=Box(0, 0, 10, 10),
+            screenshot_index=0,
+            requests=(attack,) * 40,
+            measured={attack: attack},
+            threshold=attack,
+            html=attack,
+        ),
+    )
     page = PageRecord(
-        url="javascript:alert(1)//" + attack, title=attack, error=attack, readiness=attack, screenshots=(0, 1, 99),
-        requests=(Request(url="http://a.example/" + "x" * 65_536 + attack, kind=attack, failure=attack),),
-        console=(ConsoleMessage(level=attack, text=attack, timestamp=0, url=attack, stack=attack),),
+        url="javascript:alert(1)//" + attack,
+        title=attack,
+        error=attack,
+        readiness=attack,
+        screenshots=(0, 1, 99),
+        requests=(
+            Request(
+                url="http://a.example/" + "x" * 65_536 + attack, kind=attack, failure=attack
+            ),
+        ),
+        console=(
+            ConsoleMessage(level=attack, text=attack, timestamp=0, url=attack, stack=attack),
+        ),
         exceptions=(PageException(message=attack, timestamp=0, stack=attack, url=attack),),
         vitals=replace(sample.pages[0].vitals, lcp_selector=attack),
-    )  # fmt: skip
+    )
     pictures = (
         Screenshot(name=attack, mime_type="image/jpeg", data=picture(), width=10, height=10),
         Screenshot(
@@ -95,9 +122,17 @@ def hostile_report():
         ),
     )
     return replace(
-        sample, url="http://" + attack, run_id=attack, started_at=attack, findings=(finding,), pages=(page,),
-        screenshots=pictures, metrics={attack: attack}, not_done=(attack,), device=attack,
-    )  # fmt: skip
+        sample,
+        url="http://" + attack,
+        run_id=attack,
+        started_at=attack,
+        findings=(finding,),
+        pages=(page,),
+        screenshots=pictures,
+        metrics={attack: attack},
+        not_done=(attack,),
+        device=attack,
+    )
 
 
 REPORTS = [sample_report, empty_report, many_findings, hostile_report]
@@ -319,7 +354,7 @@ def test_headings_skip_no_level(document):
     levels = [int(tag[1]) for tag, _ in document.elements if re.fullmatch("h[1-6]", tag)]
     assert levels[0] == 1
     assert levels.count(1) == 1
-    assert all(after <= before + 1 for before, after in zip(levels, levels[1:], strict=False))
+    assert all(after <= before + 1 for before, after in pairwise(levels))
 
 
 def test_there_are_landmarks_a_skip_link_and_a_language(document):

@@ -40,26 +40,48 @@ def test_the_middle_is_cut_out_to_the_letter(text, limit):
 
 @pytest.mark.parametrize(
     "url",
-    ["javascript:alert(1)", "data:text/html,x", "file:///etc/passwd", "http://a/\u202e", "//a", "",
-     "http://a/" + "x" * 3000],
-)  # fmt: skip
+    [
+        "javascript:alert(1)",
+        "data:text/html,x",
+        "file:///etc/passwd",
+        "http://a/\u202e",
+        "//a",
+        "",
+        "http://a/" + "x" * 3000,
+    ],
+)
 def test_only_ordinary_web_addresses_are_linked(url):
     assert wording.linkable(url) == ""
 
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, "nothing"), ("", "nothing"), (0, "0"), (413_887, "413,887"), (1.77, "1.77"), (0.1, "0.1"),
-     (1520.0, "1520"), (True, "yes"), ({"cls": 0.182, "shifts": 1}, "cls: 0.182; shifts: 1"),
-     (["a", 2], "a, 2")],
-)  # fmt: skip
+    [
+        (None, "nothing"),
+        ("", "nothing"),
+        (0, "0"),
+        (413_887, "413,887"),
+        (1.77, "1.77"),
+        (0.1, "0.1"),
+        (1520.0, "1520"),
+        (True, "yes"),
+        ({"cls": 0.182, "shifts": 1}, "cls: 0.182; shifts: 1"),
+        (["a", 2], "a, 2"),
+    ],
+)
 def test_values_are_written_as_people_write_them(value, text):
     assert wording.value(value) == text
 
 
 @pytest.mark.parametrize(
     ("milliseconds", "text"),
-    [(None, "–"), (0, "0 ms"), (999.4, "999 ms"), (1500, "1.5 s"), (61_000, "1 min 1 s")],
+    [
+        (None, wording.DASH),
+        (0, "0 ms"),
+        (999.4, "999 ms"),
+        (1500, "1.5 s"),
+        (61_000, "1 min 1 s"),
+    ],
 )
 def test_times_have_a_unit(milliseconds, text):
     assert wording.duration(milliseconds) == text

@@ -18,9 +18,19 @@ from fixtures.shop_server import MOVED, ROOT, serve_shop
 
 MANIFEST = json.loads((ROOT / "defects.json").read_text(encoding="utf-8"))["defects"]
 PAGES = (
-    "/", "/shop", "/shop/stillwater-vase", "/shop/morning-cup", "/shop/harvest-bowl",
-    "/shop/ember-teapot", "/cart", "/checkout", "/account", "/help", "/contact", "/about",
-)  # fmt: skip
+    "/",
+    "/shop",
+    "/shop/stillwater-vase",
+    "/shop/morning-cup",
+    "/shop/harvest-bowl",
+    "/shop/ember-teapot",
+    "/cart",
+    "/checkout",
+    "/account",
+    "/help",
+    "/contact",
+    "/about",
+)
 # Defects that no file holds: how the server answers is all there is of them.
 BY_THE_SERVER = {
     "orders-api-500": "/api/orders",
@@ -243,7 +253,15 @@ def test_what_does_not_exist_is_a_404(clean, path):
     assert ask(clean + path)[0] == 404
 
 
-@pytest.mark.parametrize("path", ["/img/../../shop_server.py", "/img/%2e%2e/%2e%2e/shop_server.py", "/../defects.json", "/css//etc/passwd"])  # fmt: skip
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/img/../../shop_server.py",
+        "/img/%2e%2e/%2e%2e/shop_server.py",
+        "/../defects.json",
+        "/css//etc/passwd",
+    ],
+)
 def test_nothing_outside_the_shop_is_served(clean, path):
     parts = urlsplit(clean)
     connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=5)

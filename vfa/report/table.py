@@ -39,7 +39,6 @@ def findings_table(report: Report) -> Table:
     """Return the findings of ``report``, one a row."""
     from rich import box
     from rich.table import Table
-    from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=False)
     table.add_column("Id", no_wrap=True)
@@ -55,7 +54,7 @@ def _row(finding: Finding, base: str) -> tuple[Text, ...]:
     # Text, never markup: a title may hold brackets, and comes from a page.
     from rich.text import Text
 
-    times = f" (×{finding.occurrences})" if finding.occurrences > 1 else ""
+    times = f" ({finding.occurrences} times)" if finding.occurrences > 1 else ""
     what = Text(_line(finding.title, 160) + times)
     where = finding.selector_hint or ""
     what.append(f"\n{finding.rule}" + (f"  {_line(where, 80)}" if where else ""), style="dim")

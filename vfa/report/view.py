@@ -168,7 +168,7 @@ def _item(
 
 
 def _shown_indexes(page: PageRecord, known: dict[int, Shot]) -> tuple[int, ...]:
-    """Return the pictures of ``page`` to show: those with boxes in them only for want of others."""
+    """Return the pictures to show of ``page``, ready-made boxes only for want of others."""
     own = [known[index] for index in dict.fromkeys(page.screenshots) if index in known]
     plain = [shot for shot in own if shot.name != DRAWN_ON]
     return tuple(shot.index for shot in plain or own)
@@ -226,7 +226,7 @@ def _facts(report: Report) -> tuple[tuple[str, str], ...]:
         ("Pages audited", f"{len(audited):,}"),
         ("Took", wording.duration(report.duration_ms)),
         ("Requests", f"{len(requests):,}, {wording.size(transfer)}"),
-        ("Viewport", f"{report.viewport[0]} × {report.viewport[1]}, {report.device}"),
+        ("Viewport", f"{report.viewport[0]} by {report.viewport[1]}, {report.device}"),
         ("Started", report.started_at.replace("T", " ").removesuffix("Z")[:19] + " UTC"),
     ]
     ready = Counter(page.readiness for page in audited if page.readiness)

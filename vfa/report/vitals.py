@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from vfa.report.wording import duration
+from vfa.report.wording import DASH, duration
 
 if TYPE_CHECKING:
     from vfa.page.records import Vitals
@@ -37,7 +37,7 @@ def rate(value: float | None, good: float, poor: float) -> Rating:
 
 def measures(vitals: Vitals) -> tuple[Measure, ...]:
     """Return the vitals of a page in the order in which a reader asks for them."""
-    shift = "–" if vitals.cls is None else f"{vitals.cls:.3f}"
+    shift = DASH if vitals.cls is None else f"{vitals.cls:.3f}"
     timed = (
         _timed("LCP", "Largest Contentful Paint", vitals.lcp_ms, 2500, 4000),
         Measure("CLS", "Cumulative Layout Shift", shift, rate(vitals.cls, 0.1, 0.25), "0.1"),

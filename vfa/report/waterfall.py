@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from vfa.report.wording import duration, short_url, size
+from vfa.report.wording import DASH, duration, short_url, size
 
 if TYPE_CHECKING:
     from vfa.audit.findings import PageRecord
@@ -99,4 +99,4 @@ def _bar(request: Request, base: str, span: float) -> Bar:
 def _status(request: Request) -> str:
     if request.failure:
         return "gave up" if request.cancelled else request.failure.removeprefix("net::")
-    return str(request.status) if request.status is not None else "–"
+    return str(request.status) if request.status is not None else DASH

@@ -22,6 +22,7 @@ BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 CONTROL = "\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufffe\uffff"
 UNSAFE = re.compile(f"[{BIDI}{CONTROL}]")
 
+DASH = "\N{EN DASH}"  # stands for what was not seen
 LONG = 2_000  # characters of a description or message
 SHORT = 300  # characters of a title, a selector, a shown URL
 
@@ -61,7 +62,7 @@ def linkable(url: str) -> str:
 
 
 def short_url(url: str, base: str = "") -> str:
-    """Return ``url`` without its scheme, or only its path where it shares the origin of ``base``."""
+    """Return ``url`` without its scheme, and without its host where ``base`` has the same."""
     try:
         parts, origin = urlsplit(url), urlsplit(base)
     except ValueError:
@@ -94,7 +95,7 @@ def value(measured: Any) -> str:
 def duration(milliseconds: float | None) -> str:
     """Return a time as "840 ms" or "3.4 s"; a dash for None."""
     if milliseconds is None:
-        return "–"
+        return DASH
     if milliseconds < 1000:
         return f"{milliseconds:.0f} ms"
     seconds = milliseconds / 1000

@@ -52,7 +52,6 @@
   on(document, "transitionrun", "animation", elsewhere);
   on(globalThis, "storage", "storage");
   on(globalThis, "hashchange", "fragment");
-  on(globalThis, "popstate", "navigation");
   const storage = () => {
     try {
       const size = (area) => Object.entries(area).join("\n");

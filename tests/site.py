@@ -53,7 +53,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self._answer(200, {"Content-Type": "text/html; charset=utf-8"}, page)
         return self._answer(*page)
 
-    do_POST = do_PUT = do_DELETE = do_PATCH = do_GET
+    do_POST = do_PUT = do_DELETE = do_PATCH = do_GET  # noqa: N815  # the library's names
 
     def _answer(self, status: int, headers: dict[str, str], body: str | bytes) -> None:
         data = body.encode() if isinstance(body, str) else body
@@ -66,7 +66,7 @@ class _Handler(BaseHTTPRequestHandler):
         if status not in {204, 304} and self.command != "HEAD":
             self.wfile.write(data)
 
-    def log_message(self, format: str, *arguments: object) -> None:
+    def log_message(self, *arguments: object) -> None:
         pass
 
 

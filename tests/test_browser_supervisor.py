@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
+import tempfile
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -113,12 +116,18 @@ async def test_the_first_call_after_a_crash_works_and_says_once_that_state_was_l
 
 
 async def test_cookies_survive_a_crash(config, site):
-    site.pages["/"] = (200, {"Set-Cookie": "a=1; Max-Age=1000", "Content-Type": "text/html"}, "x")
+    site.pages["/"] = (
+        200,
+        {"Set-Cookie": "a=1; Max-Age=1000", "Content-Type": "text/html"},
+        "x",
+    )
     async with session_tab(config) as (browser, tab):
         await tab.navigate(site.url())
         await tab.act(lambda page: page.session.call("Storage.getCookies"))
         async with browser.lease() as link:
-            await link.connection.call("Browser.close")  # writes the profile, and is a crash to us
+            await link.connection.call(
+                "Browser.close"
+            )  # writes the profile, and is a crash to us
             await link.over.wait()
         await tab.navigate(site.url())
         assert await tab.read(partial(evaluate, "document.cookie")) == "a=1"
@@ -320,9 +329,6 @@ async def test_what_a_dead_engine_left_behind_is_removed_at_the_next_start(confi
         "            await trio.sleep_forever()\n"
         "trio.run(main)\n"
     )
-    import subprocess
-    import sys
-
     engine = await trio.lowlevel.open_process(
         [sys.executable, "-c", script, config.profile_root],
         stdout=subprocess.PIPE,
@@ -354,15 +360,17 @@ async def test_cancelling_a_start_half_way_leaves_nothing(config, profiles):
             await trio.sleep(0.01)
 
 
-async def test_chromium_leaves_no_folders_in_the_temporary_directory(config, tmp_path):
-    import tempfile
+def chromium_folders() -> set[Path]:
+    return set(Path(tempfile.gettempdir()).glob("org.chromium.*"))
 
-    before = set(Path(tempfile.gettempdir()).glob("org.chromium.*"))
+
+async def test_chromium_leaves_no_folders_in_the_temporary_directory(config, tmp_path):
+    before = chromium_folders()
     async with session_tab(config) as (browser, tab):
         os.kill(await pid_of(browser), signal.SIGKILL)
         await tab.get_url()
-    assert set(Path(tempfile.gettempdir()).glob("org.chromium.*")) == before
-    assert not list(tmp_path.glob("**/org.chromium.*"))
+    assert chromium_folders() == before
+    assert not list(tmp_path.rglob("org.chromium.*"))
 
 
 async def test_a_refused_connection_is_a_failed_navigation_with_its_reason(config):

@@ -1,4 +1,4 @@
-"""The HTML report in a real Chromium: it loads nothing, fits a phone, and passes our own rules."""
+"""The HTML report in Chromium: it loads nothing, fits a phone, and passes our own rules."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ def test_a_hostile_title_runs_nothing(lab, tmp_path):
     )
     url = written(replace(sample, url=f"http://a/{attack}", findings=(finding,)), tmp_path)
     evidence = lab.load(url)
-    assert evidence.title.startswith("1 findings")
+    assert evidence.title.startswith("1 finding: ")
     assert evidence.exceptions == ()
     assert {one.url for one in evidence.requests if one.url.startswith("http")} == set()
 

@@ -45,7 +45,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    from importlib import import_module  # noqa: PLC0415
+    from importlib import import_module
 
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -42,13 +42,14 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     # --- the browser ---
     chromium_path: Annotated[
-        str, Knob("CHROMIUM_PATH", "Chromium or Chrome to run; empty: look in the usual places.")
+        str,
+        Knob("CHROMIUM_PATH", "Chromium or Chrome to run; empty: look in the usual places."),
     ] = ""
     cdp_url: Annotated[
         str,
         Knob(
             "VFA_CDP_URL",
-            "Attach to this running browser (http://host:port or ws://…) instead of starting one.",
+            "Attach to this running browser (http://host:port or ws://…); start none.",
         ),
     ] = ""
     transport: Annotated[
@@ -57,17 +58,27 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     ] = "pipe"
     sandbox: Annotated[
         Literal["auto", "on", "off"],
-        Knob("VFA_SANDBOX", "Chromium's sandbox; auto: on, except for root, where it cannot run."),
+        Knob(
+            "VFA_SANDBOX", "Chromium's sandbox; auto: on, except for root, where it cannot run."
+        ),
     ] = "auto"
     chromium_args: Annotated[
-        str, Knob("VFA_CHROMIUM_ARGS", "More command-line flags for Chromium, split as a shell does.")
+        str,
+        Knob(
+            "VFA_CHROMIUM_ARGS", "More command-line flags for Chromium, split as a shell does."
+        ),
     ] = ""
     profile_root: Annotated[
         str,
-        Knob("VFA_PROFILE_ROOT", "Where browser profiles live; empty: the temporary directory."),
+        Knob(
+            "VFA_PROFILE_ROOT", "Where browser profiles live; empty: the temporary directory."
+        ),
     ] = ""
     idle_shutdown_ms: Annotated[
-        int, Knob("IDLE_SHUTDOWN_MS", "Stop the browser after this long without a call; 0: never.", 0)
+        int,
+        Knob(
+            "IDLE_SHUTDOWN_MS", "Stop the browser after this long without a call; 0: never.", 0
+        ),
     ] = 300_000
 
     # --- time ---
@@ -101,7 +112,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         int, Knob("MAX_IMAGE_BYTES", "Bytes of a screenshot; more are scaled down.", 1)
     ] = 10_000_000
     max_answer_chars: Annotated[
-        int, Knob("VFA_MAX_ANSWER_CHARS", "Characters of text in one answer, pictures apart.", 1000)
+        int,
+        Knob("VFA_MAX_ANSWER_CHARS", "Characters of text in one answer, pictures apart.", 1000),
     ] = 100_000
     max_snapshot_items: Annotated[
         int,
@@ -109,23 +121,32 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     ] = 100
     max_eval_length: Annotated[
         int,
-        Knob("MAX_EVAL_LENGTH", "Characters of a browser_evaluate expression.", 1, reserved=True),
+        Knob(
+            "MAX_EVAL_LENGTH", "Characters of a browser_evaluate expression.", 1, reserved=True
+        ),
     ] = 100_000
     max_webgl_trace_length: Annotated[
         int,
-        Knob("MAX_WEBGL_TRACE_LENGTH", "Characters browser_webgl_trace returns.", 1, reserved=True),
+        Knob(
+            "MAX_WEBGL_TRACE_LENGTH",
+            "Characters browser_webgl_trace returns.",
+            1,
+            reserved=True,
+        ),
     ] = 100_000
     max_webgl_canvases: Annotated[
         int,
         Knob("MAX_WEBGL_CANVASES", "Canvases browser_canvas_info describes.", 1, reserved=True),
     ] = 50
     max_redirects: Annotated[
-        int, Knob("MAX_REDIRECTS", "Chromium follows redirects by its own limit.", 0, reserved=True)
+        int,
+        Knob("MAX_REDIRECTS", "Chromium follows redirects by its own limit.", 0, reserved=True),
     ] = 20
 
     # --- policy ---
     allow_local_host: Annotated[
-        bool, Knob("VFA_ALLOW_LOCAL_HOST", "Let qa_* tools reach loopback and private addresses.")
+        bool,
+        Knob("VFA_ALLOW_LOCAL_HOST", "Let qa_* tools reach loopback and private addresses."),
     ] = False
     allow_private_networks: Annotated[
         bool, Knob("ALLOW_PRIVATE_NETWORKS", "Let browser_* tools reach private addresses.")
@@ -167,13 +188,14 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         int, Knob("VFA_ENCODER_MEMORY_MB", "Memory the picture process may use.", 128)
     ] = 768
     encoder_idle_ms: Annotated[
-        int, Knob("VFA_ENCODER_IDLE_MS", "Stop the picture process after this long unused.", 100)
+        int,
+        Knob("VFA_ENCODER_IDLE_MS", "Stop the picture process after this long unused.", 100),
     ] = 30_000
 
     # --- output ---
-    output_dir: Annotated[
-        str, Knob("OUTPUT_DIR", "The only folder that tools write to.")
-    ] = "./screenshots"
+    output_dir: Annotated[str, Knob("OUTPUT_DIR", "The only folder that tools write to.")] = (
+        "./screenshots"
+    )
     log_level: Annotated[
         Literal["DEBUG", "INFO", "WARNING", "ERROR"],
         Knob("LOG_LEVEL", "What is said on stderr."),
@@ -233,7 +255,9 @@ def explain(
         source = "environment" if knob.variable in environ else "default"
         if (overrides or {}).get(field) is not None:
             source = "option"
-        lines.append(Line(field, knob, getattr(config, field), getattr(defaults, field), source))
+        lines.append(
+            Line(field, knob, getattr(config, field), getattr(defaults, field), source)
+        )
     return lines
 
 

@@ -175,7 +175,7 @@ async def _supervised(children: list[Child]) -> AsyncIterator[None]:
         await tree.start(Supervisor(children, Limits()).run)
         try:
             yield
-        except Exception as error:  # noqa: BLE001  # carried past the nursery, not contained
+        except Exception as error:  # carried past the nursery, not contained
             failure = error
         finally:
             tree.cancel_scope.cancel(reason="closed by its owner")

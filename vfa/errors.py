@@ -123,7 +123,9 @@ class BrowserStartError(BrowserError):
 
     code = "BROWSER_UNAVAILABLE"
 
-    def __init__(self, message: str, last_lines: tuple[str, ...] = (), *, hint: str = "") -> None:
+    def __init__(
+        self, message: str, last_lines: tuple[str, ...] = (), *, hint: str = ""
+    ) -> None:
         account = "\nChromium's last lines:\n" + "\n".join(last_lines) if last_lines else ""
         super().__init__(message + account, hint=hint)
         self.last_lines = last_lines

@@ -66,9 +66,7 @@ def to_stderr(level: str) -> Iterator[None]:
     handler = _DroppingHandler(records)
     handler.addFilter(_TaskName())
     sink = logging.StreamHandler(sys.stderr)
-    sink.setFormatter(
-        _OneLine("%(asctime)s %(levelname)s %(name)s [%(task)s] %(message)s")
-    )
+    sink.setFormatter(_OneLine("%(asctime)s %(levelname)s %(name)s [%(task)s] %(message)s"))
     listener = logging.handlers.QueueListener(records, sink)
     root = logging.getLogger()
     before = root.level
@@ -91,6 +89,6 @@ def _stop(listener: logging.handlers.QueueListener) -> None:
         listener.queue.put_nowait(None)  # the listener's own end mark
     except queue.Full:
         return
-    thread = listener._thread  # noqa: SLF001  # stop() would join without a bound
+    thread = listener._thread  # stop() would join without a bound
     if thread is not None:
         thread.join(STOP_TIMEOUT)

@@ -101,15 +101,21 @@ async def process_group(
             await process.wait()
 
 
-def _spawn(command: Sequence[str], descriptors: Mapping[int, int], env: Mapping[str, str]) -> int:
+def _spawn(
+    command: Sequence[str], descriptors: Mapping[int, int], env: Mapping[str, str]
+) -> int:
     wanted = {n: os.devnull for n in range(3) if n not in descriptors}
-    spares = {n: fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, LOWEST_SPARE) for n, fd in descriptors.items()}
+    spares = {
+        n: fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, LOWEST_SPARE) for n, fd in descriptors.items()
+    }
     try:
-        actions: list[tuple[int, int, str, int, int] | tuple[int, int, int] | tuple[int, int]] = [
-            (os.POSIX_SPAWN_OPEN, n, path, os.O_RDWR, 0) for n, path in wanted.items()
-        ]
+        actions: list[
+            tuple[int, int, str, int, int] | tuple[int, int, int] | tuple[int, int]
+        ] = [(os.POSIX_SPAWN_OPEN, n, path, os.O_RDWR, 0) for n, path in wanted.items()]
         actions += [(os.POSIX_SPAWN_DUP2, fd, n) for n, fd in spares.items()]
-        actions += [(os.POSIX_SPAWN_CLOSE, fd) for fd in _inheritable() if fd not in descriptors]
+        actions += [
+            (os.POSIX_SPAWN_CLOSE, fd) for fd in _inheritable() if fd not in descriptors
+        ]
         return os.posix_spawn(
             command[0],
             list(command),

@@ -132,7 +132,7 @@ class Supervisor:
                 running.crash = RuntimeError(f"{running.child.name} returned")
         except Exception as crash:  # the one place where a crash is contained
             running.crash = crash
-            logger.error("%s crashed", running.child.name, exc_info=crash)
+            logger.exception("%s crashed", running.child.name)
         finally:
             running.done.set()
             self._bell.set()

@@ -257,7 +257,7 @@ class _Life:
 
     async def _ready_profile(self) -> Path:
         """Return the engine's profile, made or tidied up for the next browser."""
-        from vfa.chromium.profile import create_profile, prepare_for_restart  # noqa: PLC0415
+        from vfa.chromium.profile import create_profile, prepare_for_restart
 
         if self._profile is None:
             self._profile = await trio.to_thread.run_sync(create_profile, _root(self._config))
@@ -366,7 +366,7 @@ class _Life:
 
     async def remove_profile(self) -> None:
         """Remove the engine's profile; what resists is reaped at the next start."""
-        from vfa.chromium.profile import remove_profile  # noqa: PLC0415
+        from vfa.chromium.profile import remove_profile
 
         if self._profile is not None:
             with trio.CancelScope(shield=True):  # remove_profile bounds itself
@@ -428,7 +428,7 @@ async def _has_died(launched: Launched) -> bool:
 
 async def _reap(root: Path) -> None:
     """Remove what killed engines left behind; in a thread, beside everything else."""
-    from vfa.chromium.profile import reap_stale  # noqa: PLC0415
+    from vfa.chromium.profile import reap_stale
 
     for profile in await trio.to_thread.run_sync(reap_stale, root, abandon_on_cancel=True):
         logger.info("[Browser] removed the profile of a dead engine: %s", profile)

@@ -43,7 +43,9 @@ class Coordinator:
     def __init__(self, mailbox: Mailbox[Audit]) -> None:
         self._mailbox = mailbox
 
-    async def audit(self, request: AuditRequest, progress: Callable[[Progress], None]) -> Report:
+    async def audit(
+        self, request: AuditRequest, progress: Callable[[Progress], None]
+    ) -> Report:
         """Audit a site; see ``Engine.audit``."""
         report: Report = await self._mailbox.ask(Audit(request, progress))
         return report
@@ -76,7 +78,7 @@ async def run(
                 if last:
                     raise BrowserError(
                         "Chromium crashed twice during the audit",
-                        hint="The page may be what crashes it: audit it alone with max_depth 0.",
+                        hint="A page may be what crashes it: audit one alone, with max_depth 0.",
                     ) from error
                 logger.warning("the browser was lost during an audit: it begins again")
         raise AssertionError("unreachable")

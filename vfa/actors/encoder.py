@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import msgspec
 import trio
 
 from vfa.actors.picture_process import DiedError, Worker, employ
@@ -25,6 +24,7 @@ from vfa.image.jobs import (
     Picture,
     Stitch,
     Target,
+    Tile,
 )
 from vfa.image.plan import budget_scale
 from vfa.mailbox import Mailbox, Request
@@ -40,14 +40,6 @@ JOB_TIMEOUT = 60.0  # seconds; for askers that set no deadline. The largest page
 
 
 # --- messages ---------------------------------------------------------------------------
-
-
-class Tile(msgspec.Struct, frozen=True):
-    """A part of a picture, and the pixel its upper left corner belongs to."""
-
-    data: bytes
-    x: int
-    y: int
 
 
 class Work(Request[Picture], frozen=True):

@@ -76,7 +76,7 @@ class Launched:
         if self._pipe is not None:
             yield self._pipe
             return
-        from vfa.cdp.websocket import connect_websocket  # noqa: PLC0415  # costs start-up time
+        from vfa.cdp.websocket import connect_websocket  # costs start-up time
 
         try:
             socket = await connect_websocket(self.url, background)
@@ -218,9 +218,7 @@ def _environment(profile: Path) -> dict[str, str]:
     return {**os.environ, "TMPDIR": str(profile / "tmp")}
 
 
-async def _drain(
-    fd: int, account: Account, until: trio.CancelScope
-) -> None:
+async def _drain(fd: int, account: Account, until: trio.CancelScope) -> None:
     """Read Chromium's stderr to its end, or it would stall when the pipe is full."""
     rest = b""
     stream = trio.lowlevel.FdStream(fd)
@@ -259,8 +257,8 @@ async def _devtools_url(process: Process, account: Account) -> str:
 
 async def _browser_url(url: str) -> str:
     """Ask ``/json/version`` for the browser's WebSocket."""
-    import json  # noqa: PLC0415
-    import urllib.request  # noqa: PLC0415  # in the standard library, used once in a while
+    import json
+    import urllib.request  # in the standard library, used once in a while
 
     address = url.rstrip("/") + "/json/version"
 

@@ -47,9 +47,11 @@ CRASH_LOOP = 10.0  # seconds; a page that crashes again so soon is not loaded a 
 
 REASONS = {
     "crash": "Chromium restarted after a crash: the page and in-memory state were reset.",
-    "hung": "Chromium did not answer and was restarted: the page and in-memory state were reset.",
+    "hung": "Chromium did not answer and was restarted: "
+    "the page and in-memory state were reset.",
     "idle": "Chromium had been shut down after a time without calls: the page was closed.",
-    "dropped": "The connection to the browser was lost: the page and in-memory state were reset.",
+    "dropped": "The connection to the browser was lost: "
+    "the page and in-memory state were reset.",
     "stopped": "The browser was restarted: the page and in-memory state were reset.",
     "renderer": "The page's renderer crashed and the page was loaded again: "
     "its in-memory state was reset.",

@@ -64,7 +64,7 @@ class Pictures:
         self._pages: list[str] = []
 
     async def take(self, page: Page, page_url: str, *, entry: bool) -> None:
-        """Take the pictures of a page: the whole of it, and of the entry page what is seen first.
+        """Take the pictures of a page: all of it, and of the entry page also the first view.
 
         A page that cannot be captured is audited all the same.
         """
@@ -148,7 +148,7 @@ class Pictures:
 
     async def _save(self, name: str, data: bytes) -> str:
         """Save an original; an output folder that cannot be written costs only the file."""
-        from vfa.policy.paths import write_output  # noqa: PLC0415
+        from vfa.policy.paths import write_output
 
         try:
             path = await trio.to_thread.run_sync(
@@ -163,7 +163,9 @@ class Pictures:
 def _boxes(findings: Sequence[Finding], page_url: str) -> list[LabelledBox]:
     boxed = [f for f in findings if f.page_url == page_url and f.evidence.box is not None]
     return [
-        LabelledBox(box.x, box.y, box.width, box.height, f.id[-3:].lstrip("0"), COLOURS[f.severity])
+        LabelledBox(
+            box.x, box.y, box.width, box.height, f.id[-3:].lstrip("0"), COLOURS[f.severity]
+        )
         for f in boxed[:MAX_BOXES]
         if (box := f.evidence.box) is not None and box.width > 0 and box.height > 0
     ]

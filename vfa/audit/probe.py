@@ -51,7 +51,7 @@ class _Aim(msgspec.Struct, frozen=True):
 
 
 def candidates(evidence: PageEvidence) -> list[Control]:
-    """Return the controls worth a trial click, different kinds first, at most ``MAX_PROBES``."""
+    """Return the controls worth a trial click, each kind once before any twice."""
     wanted = [
         control
         for control in evidence.facts.controls
@@ -63,7 +63,9 @@ def candidates(evidence: PageEvidence) -> list[Control]:
         and not control.state
         and control.cover is None
     ]
-    first, seen, again = [], set(), []
+    first: list[Control] = []
+    again: list[Control] = []
+    seen: set[str] = set()
     for control in wanted:
         kind = control.shape or control.selector
         (again if kind in seen else first).append(control)

@@ -50,6 +50,14 @@ class LabelledBox(msgspec.Struct, frozen=True):
     color: str = DEFAULT_COLOR  # "#rrggbb" or a CSS colour name
 
 
+class Tile(msgspec.Struct, frozen=True):
+    """A part of a picture, and the pixel its upper left corner belongs to."""
+
+    data: bytes
+    x: int
+    y: int
+
+
 class Picture(msgspec.Struct, frozen=True):
     """A finished picture."""
 

@@ -126,14 +126,20 @@ def read_console_call(event: Event) -> ConsoleMessage | None:
     text = " ".join(_as_text(argument) for argument in call.args)
     if call.type == "assert":
         text = f"Assertion failed: {text}" if text else "Assertion failed"
-    top = call.stack_trace.call_frames[0] if call.stack_trace and call.stack_trace.call_frames else None
+    top = (
+        call.stack_trace.call_frames[0]
+        if call.stack_trace and call.stack_trace.call_frames
+        else None
+    )
     return ConsoleMessage(
         level=LEVELS.get(call.type, "log"),
         text=_cut(text),
         timestamp=call.timestamp / 1000,
         url=top.url or None if top else None,
         line=top.line_number + 1 if top else None,
-        stack=_stack_text(call.stack_trace) if call.type in {"error", "assert", "trace"} else "",
+        stack=_stack_text(call.stack_trace)
+        if call.type in {"error", "assert", "trace"}
+        else "",
     )
 
 
@@ -194,15 +200,21 @@ def _preview_text(remote: _Remote) -> str:
         return "[" + ", ".join(str(p.get("value", "")) for p in properties) + more + "]"
     if remote.subtype or remote.description not in {"Object", ""}:
         return ""
-    return "{" + ", ".join(f"{p.get('name')}: {p.get('value', '')}" for p in properties) + more + "}"
+    return (
+        "{"
+        + ", ".join(f"{p.get('name')}: {p.get('value', '')}" for p in properties)
+        + more
+        + "}"
+    )
 
 
 def _stack_text(stack: _Stack | None) -> str:
     if stack is None:
         return ""
     return "\n".join(
-        f"at {c.function_name or '<anonymous>'} ({c.url}:{c.line_number + 1}:{c.column_number + 1})"
-        for c in stack.call_frames[:MAX_STACK]
+        f"at {call.function_name or '<anonymous>'} "
+        f"({call.url}:{call.line_number + 1}:{call.column_number + 1})"
+        for call in stack.call_frames[:MAX_STACK]
     )
 
 

@@ -156,7 +156,10 @@ class Documents:
 
     def _started(self, event: Event) -> None:
         started = msgspec.json.decode(event.params, type=_Started)
-        if started.frame_id == self.main_frame and "sameDocument" not in started.navigation_type:
+        if (
+            started.frame_id == self.main_frame
+            and "sameDocument" not in started.navigation_type
+        ):
             self.starting = started.loader_id
 
     def _scheduled(self, event: Event) -> None:

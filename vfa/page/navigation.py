@@ -25,7 +25,7 @@ MAX_CLIENT_REDIRECTS = 5  # a page that sends the tab round in circles is shown 
 ADVICE = {
     "net::ERR_NAME_NOT_RESOLVED": "Check the host name; the name server does not know it.",
     "net::ERR_CONNECTION_REFUSED": "Nothing listens there: start the server or check the port.",
-    "net::ERR_CONNECTION_TIMED_OUT": "The host does not answer: check the address and firewalls.",
+    "net::ERR_CONNECTION_TIMED_OUT": "The host does not answer: check address and firewalls.",
     "net::ERR_INTERNET_DISCONNECTED": "This machine has no network.",
     "net::ERR_TOO_MANY_REDIRECTS": "The server redirects in a circle.",
     "net::ERR_EMPTY_RESPONSE": "The server closed the connection without an answer.",
@@ -96,7 +96,9 @@ async def _without_document(page: Page, url: str, started: _Started) -> Navigate
         status = request.response.status if request and request.response else None
         if started.error_text == "net::ERR_ABORTED" and status in {204, 205}:
             return await _stayed(
-                page, f"The server answered {status} without content; the page stays as it was.", status
+                page,
+                f"The server answered {status} without content; the page stays as it was.",
+                status,
             )
         raise _failure(url, started.error_text)
     if not started.loader_id:  # a move within the document: no load will follow
@@ -111,13 +113,10 @@ async def _arrive(page: Page, loader_id: str, milestone: str) -> None:
     commits = documents.commits
 
     def arrived() -> bool:
-        return (
-            documents.reached(loader_id, milestone)
-            or (
-                documents.loader_id not in {loader_id, ""}
-                and documents.commits > commits
-                and documents.reached(documents.loader_id, milestone)
-            )
+        return documents.reached(loader_id, milestone) or (
+            documents.loader_id not in {loader_id, ""}
+            and documents.commits > commits
+            and documents.reached(documents.loader_id, milestone)
         )
 
     await documents.wait_until(arrived)
@@ -133,8 +132,7 @@ async def _follow_client_redirects(page: Page, milestone: str) -> str:
         commits = documents.commits
         await documents.wait_until(
             lambda commits=commits: (  # type: ignore[misc]
-                documents.commits > commits
-                or not (documents.starting or documents.scheduled)
+                documents.commits > commits or not (documents.starting or documents.scheduled)
             )
         )
         if documents.commits > commits:
@@ -150,7 +148,11 @@ async def _describe(page: Page, note: str) -> Navigated:
     request = page.network.document(documents.loader_id)
     address = request.response.remote_ip_address if request and request.response else ""
     return Navigated(
-        place.url, place.title, page.network.status(documents.loader_id), note, address.strip("[]")
+        place.url,
+        place.title,
+        page.network.status(documents.loader_id),
+        note,
+        address.strip("[]"),
     )
 
 
@@ -166,5 +168,3 @@ def _failure(url: str, net_error: str) -> NavigationFailedError:
     return NavigationFailedError(
         f"Navigation to {url} failed: {net_error}", net_error=net_error, hint=hint
     )
-
-

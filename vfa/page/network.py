@@ -275,7 +275,9 @@ class NetworkLog:
             self._on_end(exchange)
 
     def _from_cache(self, event: Event) -> None:
-        if exchange := self._exchanges.get(msgspec.json.decode(event.params, type=_Data).request_id):
+        if exchange := self._exchanges.get(
+            msgspec.json.decode(event.params, type=_Data).request_id
+        ):
             exchange.cached = True
 
     def _socket_opened(self, event: Event) -> None:

@@ -43,7 +43,11 @@ AUTO_ATTACH = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": Tr
 NO_BODIES = {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}
 BODIES = {"maxTotalBufferSize": 10_000_000, "maxResourceBufferSize": 1_000_000}
 # What CDP says when a document, and the worlds in it, went away between two commands.
-GONE_WORLD = ("Cannot find context", "Execution context was destroyed", "uniqueContextId not found")
+GONE_WORLD = (
+    "Cannot find context",
+    "Execution context was destroyed",
+    "uniqueContextId not found",
+)
 
 
 class Witness(Protocol):
@@ -176,7 +180,9 @@ class Page:
                     raise
         raise AssertionError("unreachable")
 
-    async def _call_in_world(self, function: str, arguments: tuple[Any, ...], result: type[T]) -> T:
+    async def _call_in_world(
+        self, function: str, arguments: tuple[Any, ...], result: type[T]
+    ) -> T:
         if self._world is None:
             made = await self.session.call(
                 "Page.createIsolatedWorld",
@@ -227,7 +233,7 @@ class Page:
         if scope.cancelled_caught:
             raise PageCrashedError(
                 "the page's renderer crashed during the call",
-                hint="The tab is loaded anew. If it happens each time, the page crashes Chromium.",
+                hint="The tab is loaded anew. If it happens each time, this page crashes it.",
             )
 
     def take_dialogs(self) -> tuple[Dialog, ...]:
@@ -287,7 +293,7 @@ class Page:
         self._witness.console(self.documents.url, message)
 
     def _throw(self, exception: PageException) -> None:
-        from vfa.page.records import ConsoleMessage  # noqa: PLC0415
+        from vfa.page.records import ConsoleMessage
 
         if len(self.exceptions) < MAX_DIALOGS * 10:
             self.exceptions.append(exception)
@@ -321,7 +327,7 @@ class Page:
         self.session.post("Page.handleJavaScriptDialog", {"accept": accept})
 
     def _hear_target(self, name: str, event: Event) -> None:
-        """Follow out-of-process frames and workers: their requests and errors are the page's."""
+        """Follow frames of other processes, and workers: their troubles are the page's."""
         if name != "attachedToTarget":
             return
         child = msgspec.json.decode(event.params, type=_ChildAttached)
@@ -353,4 +359,6 @@ def _do_nothing() -> None:
 
 def _thrown(details: dict[str, Any]) -> str:
     exception = details.get("exception") or {}
-    return str(exception.get("description") or exception.get("value") or details.get("text", ""))
+    return str(
+        exception.get("description") or exception.get("value") or details.get("text", "")
+    )

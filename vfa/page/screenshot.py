@@ -19,11 +19,13 @@ import trio
 
 from vfa.errors import CdpError, CommandTimeoutError, PictureError, ScreenshotTooLargeError
 from vfa.image.header import picture_size
-from vfa.image.plan import corrected_scale, plan_capture, tile_clips
+from vfa.image.jobs import Tile
+from vfa.image.plan import corrected_scale, plan_capture, scaled_size, tile_clips
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from vfa.image.header import Format
     from vfa.image.jobs import Picture
     from vfa.page.page import Page
 
@@ -71,10 +73,18 @@ class Stitcher(Protocol):
     """What this module needs of an encoder."""
 
     async def stitch(
-        self, tiles: Sequence[Any], width: int, height: int, **options: Any
+        self,
+        tiles: Sequence[Tile],
+        width: int,
+        height: int,
+        *,
+        format: Format = "jpeg",  # noqa: A002  # CDP's word
+        quality: int = 80,
+        max_pixels: int | None = None,
+        max_side: int | None = None,
+        max_bytes: int | None = None,
     ) -> Picture:
         """Put ``tiles`` together."""
-        raise NotImplementedError
 
 
 class _Rect(msgspec.Struct, frozen=True, rename="camel"):
@@ -116,7 +126,9 @@ async def capture(page: Page, encoder: Stitcher, shot: Shot) -> Capture:
         await trio.sleep(shot.delay_ms / 1000)
     metrics = await page.session.call("Page.getLayoutMetrics", {}, _Metrics)
     view = metrics.css_visual_viewport
-    ratio = metrics.visual_viewport.client_width / view.client_width if view.client_width else 1.0
+    ratio = (
+        metrics.visual_viewport.client_width / view.client_width if view.client_width else 1.0
+    )
     if shot.full_page:
         size = metrics.css_content_size
         area = _Rect(0, 0, max(1.0, size.width), max(1.0, size.height))
@@ -182,8 +194,6 @@ async def _take(
 async def _take_tiles(
     page: Page, encoder: Stitcher, shot: Shot, area: _Rect, scale: float, factor: float
 ) -> bytes:
-    from vfa.image.tile import Tile  # noqa: PLC0415  # rarely needed
-
     tiles = []
     for clip in tile_clips(area.width, area.height, factor=factor, scale=scale):
         wanted = {
@@ -201,11 +211,9 @@ async def _take_tiles(
                 hint="The machine may be short of memory: lower MAX_SCREENSHOT_PIXELS.",
             ) from error
         tiles.append(Tile(data, clip.left, clip.top))
-    pixels = factor * scale
     picture = await encoder.stitch(
         tiles,
-        max(1, round(area.width * pixels)),
-        max(1, round(area.height * pixels)),
+        *scaled_size(area.width * factor, area.height * factor, scale),
         format=shot.format,
         quality=shot.quality,
         max_pixels=shot.max_pixels,

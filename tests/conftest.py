@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
@@ -61,7 +60,7 @@ def config(environment):
 def profiles(tmp_path):
     """What browser profiles are left below the test's folder."""
 
-    def left() -> list[Path]:
+    def left():
         return sorted(tmp_path.glob("vfa-profile-*"))
 
     return left

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-from datetime import UTC, datetime
 
 import pytest
 import trio
@@ -35,7 +34,6 @@ from vfa.tools.answer import (
     well_formed,
 )
 from vfa.tools.arguments import read_arguments
-from vfa.tools.output_file import screenshot_name, write_below
 from vfa.tools.table import Call
 
 TOOLS = {tool.name: tool for tool in all_tools()}
@@ -294,28 +292,6 @@ async def test_a_screenshot_is_a_file_facts_and_a_picture(engine, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("wanted", "picture_format", "name"),
-    [
-        ("01-hero.png", "jpeg", "01-hero.jpg"),
-        ("photo.webp", "png", "photo.png"),
-        ("already.jpeg", "jpeg", "already.jpeg"),
-        ("UPPER.JPG", "jpeg", "UPPER.JPG"),
-        ("needs-ext", "jpeg", "needs-ext.jpg"),
-        ("v1.2", "png", "v1.2.png"),
-        ("a..b.png", "png", "a..b.png"),
-        ("sub/dir/x", "png", "sub/dir/x.png"),
-    ],
-)
-def test_the_extension_follows_the_format(wanted, picture_format, name):
-    assert screenshot_name(wanted, picture_format) == name
-
-
-def test_a_name_of_its_own_is_made_of_the_time():
-    noon = datetime(2025, 1, 14, 12, 0, 0, 5000, tzinfo=UTC)
-    assert screenshot_name("", "jpeg", noon) == "screenshot-2025-01-14T12-00-00-005Z.jpeg"
-
-
-@pytest.mark.parametrize(
     ("name", "words"),
     [
         ("/etc/passwd", "Absolute paths"),
@@ -324,11 +300,8 @@ def test_a_name_of_its_own_is_made_of_the_time():
         ("../x.png", "traversal"),
         ("a/../../x.png", "traversal"),
         ("a\\..\\x.png", "traversal"),
-        ("a//x.png", "empty"),
-        ("a/./x.png", "empty"),
-        ("a\x00.png", "printable"),
-        ("\u202egnp.exe", "printable"),
-        ("x" * 300, "exceeds"),
+        ("a\x00.png", "control"),
+        ("x" * 300, "bytes"),
     ],
 )
 async def test_a_name_that_leads_elsewhere_is_refused_before_anything_is_done(
@@ -337,28 +310,6 @@ async def test_a_name_that_leads_elsewhere_is_refused_before_anything_is_done(
     with pytest.raises(UnsafePathError, match=words):
         await run(engine, "browser_screenshot", filename=name)
     assert engine.session.calls == []
-
-
-def test_links_below_the_output_folder_are_not_followed(tmp_path):
-    root, outside = tmp_path / "out", tmp_path / "outside"
-    root.mkdir()
-    outside.mkdir()
-    (outside / "secret").write_bytes(b"secret")
-    (root / "folder").symlink_to(outside)
-    (root / "file.png").symlink_to(outside / "secret")
-    (root / "dangling.png").symlink_to(outside / "new")
-    with pytest.raises(UnsafePathError, match="symbolic link"):
-        write_below(root, "folder/x.png", b"x")
-    for name in ("file.png", "dangling.png"):
-        assert write_below(root, name, b"picture").read_bytes() == b"picture"
-        assert not (root / name).is_symlink()
-    assert [path.name for path in outside.iterdir()] == ["secret"]
-    assert (outside / "secret").read_bytes() == b"secret"
-    assert sorted(path.name for path in root.iterdir()) == [
-        "dangling.png",
-        "file.png",
-        "folder",
-    ]
 
 
 async def test_a_folder_that_cannot_be_written_costs_the_path_but_not_the_picture(tmp_path):

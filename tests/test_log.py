@@ -101,19 +101,12 @@ def test_leaving_the_block_takes_the_handler_away_and_restores_the_level(capfd):
     assert (root.level, list(root.handlers)) == before
 
 
-@pytest.mark.xfail(
-    reason="line breaks are passed on as they are",
-)
 def test_a_line_break_in_a_page_does_not_begin_a_line_of_the_log(capfd):
     with captured(capfd) as lines:
         logging.info("title: %s", "x\n2026-01-01 00:00:00 ERROR vfa [-] all is lost")
     assert [line for line in lines if not line.startswith(" ")] == lines[:1]
 
 
-@pytest.mark.xfail(
-    reason="a full queue at the end of the block leaves its last records behind",
-    strict=False,  # it depends on how quick the thread was
-)
 def test_what_does_not_fit_is_dropped_and_counted(capfd, monkeypatch):
     monkeypatch.setattr(log, "QUEUE_SIZE", 1)
     with captured(capfd) as lines:
@@ -123,9 +116,6 @@ def test_what_does_not_fit_is_dropped_and_counted(capfd, monkeypatch):
     assert len(lines) - 1 + int(lines[-1].split()[0]) == 1000
 
 
-@pytest.mark.xfail(
-    reason="the block waits for a stuck stderr when it is left, and so does the interpreter",
-)
 def test_a_reader_that_never_reads_stderr_stops_neither_the_work_nor_the_exit():
     unread, stderr = os.pipe()
     try:

@@ -59,6 +59,6 @@ def test_the_examples_are_python_that_uses_what_there_is(example):
     exec(compile(example.rsplit("trio.run", 1)[0], "README.md", "exec"), names := {})
     module = names["vfa"]
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            if node.value.id == "vfa":
-                assert hasattr(module, node.attr)
+        named = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        if named and node.value.id == "vfa":
+            assert hasattr(module, node.attr)

@@ -1,17 +1,19 @@
 """Logging: one line an event, on stderr, with the task that said it.
 
 Stdout belongs to the MCP front; nothing in this package may print. A client that does not
-read our stderr must not stop the engine either: records go through a bounded queue to a
-thread of their own, and what does not fit is dropped and counted.
+read our stderr must not stop the engine, nor its exit: records go through a bounded queue to
+a thread of their own, which writes to the descriptor itself, and what does not fit is dropped
+and counted.
 """
 
 from __future__ import annotations
 
 import logging
 import logging.handlers
+import os
 import queue
-import sys
-from contextlib import contextmanager
+import threading
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 import trio
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 QUEUE_SIZE = 2000  # records; about a megabyte when stderr is stuck
 STOP_TIMEOUT = 1.0  # seconds the last records may take to reach stderr
+STDERR = 2
+FORMAT = "%(asctime)s %(levelname)s %(name)s [%(task)s] %(message)s"
 
 
 class _TaskName(logging.Filter):
@@ -34,61 +38,78 @@ class _TaskName(logging.Filter):
         return True
 
 
-class _DroppingHandler(logging.handlers.QueueHandler):
-    """Queues records and never waits; counts what did not fit."""
+class _OneLine(logging.Formatter):
+    """Keeps text from a page from forging or colouring lines of the log.
 
-    def __init__(self, records: queue.Queue[logging.LogRecord]) -> None:
-        super().__init__(records)
+    Control characters and line breaks of a message are escaped; the lines of a traceback
+    are indented.
+    """
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  # the library's name
+        return _printable(super().formatMessage(record))
+
+    def formatException(self, ei: object) -> str:  # noqa: N802
+        text = super().formatException(ei)  # type: ignore[arg-type]  # the library's own shape
+        return "\n".join("    " + _printable(line) for line in text.splitlines())
+
+
+class _Queued(logging.handlers.QueueHandler):
+    """Queues finished lines and never waits; counts what did not fit."""
+
+    def __init__(self, lines: queue.Queue[str | None]) -> None:
+        super().__init__(lines)
         self.dropped = 0
+        self.setFormatter(_OneLine(FORMAT))
 
-    def enqueue(self, record: logging.LogRecord) -> None:
+    def prepare(self, record: logging.LogRecord) -> str:
+        return self.format(record)
+
+    def enqueue(self, record: logging.LogRecord) -> None:  # a line, by way of ``prepare``
         try:
             self.queue.put_nowait(record)
         except queue.Full:
             self.dropped += 1
 
 
-class _OneLine(logging.Formatter):
-    """Escapes control characters: text from a page must not forge or colour log lines."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        text = super().format(record)
-        return "".join(
-            c if c in "\n\t" or (c.isprintable() and c != "\u2028") else repr(c)[1:-1]
-            for c in text
-        )
-
-
 @contextmanager
 def to_stderr(level: str) -> Iterator[None]:
     """Send every record of at least ``level`` ("DEBUG" … "ERROR") to stderr in this block."""
-    records: queue.Queue[logging.LogRecord] = queue.Queue(QUEUE_SIZE)
-    handler = _DroppingHandler(records)
+    lines: queue.Queue[str | None] = queue.Queue(QUEUE_SIZE)
+    handler = _Queued(lines)
     handler.addFilter(_TaskName())
-    sink = logging.StreamHandler(sys.stderr)
-    sink.setFormatter(_OneLine("%(asctime)s %(levelname)s %(name)s [%(task)s] %(message)s"))
-    listener = logging.handlers.QueueListener(records, sink)
     root = logging.getLogger()
     before = root.level
+    # A daemon: an interpreter that exits does not wait for a reader that is gone.
+    writer = threading.Thread(target=_write, args=(lines,), name="log", daemon=True)
     root.setLevel(level)
     root.addHandler(handler)
-    listener.start()
+    writer.start()
     try:
         yield
     finally:
         root.removeHandler(handler)
         root.setLevel(before)
-        _stop(listener)
-        if handler.dropped:
-            sys.stderr.write(f"{handler.dropped} log records were dropped\n")
+        _finish(handler, lines, writer)
 
 
-def _stop(listener: logging.handlers.QueueListener) -> None:
-    """Let the thread write what waits, but do not wait for a reader that is gone."""
-    try:
-        listener.queue.put_nowait(None)  # the listener's own end mark
-    except queue.Full:
-        return
-    thread = listener._thread  # stop() would join without a bound
-    if thread is not None:
-        thread.join(STOP_TIMEOUT)
+def _write(lines: queue.Queue[str | None]) -> None:
+    while (line := lines.get()) is not None:
+        data = (line + "\n").encode("utf-8", "backslashreplace")
+        with suppress(OSError):  # nobody reads; there is nobody to tell, either
+            while data:
+                data = data[os.write(STDERR, data) :]
+
+
+def _finish(handler: _Queued, lines: queue.Queue[str | None], writer: threading.Thread) -> None:
+    """Let the thread write what waits, but not for longer than ``STOP_TIMEOUT``."""
+    with suppress(queue.Full):
+        lines.put(None, timeout=STOP_TIMEOUT)
+    writer.join(STOP_TIMEOUT)
+    if handler.dropped and not writer.is_alive():
+        os.write(STDERR, f"{handler.dropped} log records were dropped\n".encode())
+
+
+def _printable(text: str) -> str:
+    return "".join(
+        c if c.isprintable() or c == "\t" else c.encode("unicode_escape").decode() for c in text
+    )

@@ -78,7 +78,7 @@ async def run(
                 if last:
                     raise BrowserError(
                         "Chromium crashed twice during the audit",
-                        hint="A page may be what crashes it: audit one alone, with max_depth 0.",
+                        hint="A page may crash it: audit each alone, with max_depth 0.",
                     ) from error
                 logger.warning("the browser was lost during an audit: it begins again")
         raise AssertionError("unreachable")

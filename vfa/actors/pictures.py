@@ -14,9 +14,17 @@ import msgspec
 import trio
 
 from vfa.audit.findings import Finding, Screenshot
-from vfa.errors import CdpError, PageError, PictureError, UnsafePathError, VfaError
+from vfa.errors import (
+    CdpError,
+    OutputError,
+    PageError,
+    PictureError,
+    UnsafePathError,
+    VfaError,
+)
 from vfa.image.jobs import LabelledBox
 from vfa.page.screenshot import Capture, Shot, capture
+from vfa.policy.paths import write_output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -148,13 +156,11 @@ class Pictures:
 
     async def _save(self, name: str, data: bytes) -> str:
         """Save an original; an output folder that cannot be written costs only the file."""
-        from vfa.policy.paths import write_output
-
         try:
             path = await trio.to_thread.run_sync(
                 write_output, self._config.output_path, f"audit-{self._run_id}/{name}", data
             )
-        except (OSError, UnsafePathError) as error:
+        except (OutputError, UnsafePathError) as error:
             logger.warning("the picture %s was not saved: %s", name, error)
             return ""
         return str(path)

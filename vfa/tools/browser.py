@@ -9,20 +9,21 @@ from __future__ import annotations
 import base64
 import logging
 import os
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 import trio
 from msgspec import Meta
 
-from vfa.errors import DeadlineExceededError, SsrfBlockedError, VfaError
+from vfa.errors import DeadlineExceededError, OutputError, SsrfBlockedError, VfaError
 from vfa.page.screenshot import Shot
 from vfa.page.text import not_found
 from vfa.policy.network import Policy
+from vfa.policy.paths import resolve_output, screenshot_name, write_output
 from vfa.policy.redact import redact_url
 from vfa.policy.resolve import check_target
 from vfa.tools.answer import Answer, Picture, cut_text, encoded_length, keep_fitting
-from vfa.tools.output_file import screenshot_name, write_below
 from vfa.tools.table import Call, Hints, Tool, took_too_long
 
 if TYPE_CHECKING:
@@ -186,8 +187,9 @@ class ScreenshotArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
 
 async def screenshot(engine: Engine, arguments: ScreenshotArguments, call: Call) -> Answer:
     """Take a picture, keep it as a file and show it."""
-    name = screenshot_name(arguments.filename, arguments.format)  # before a browser starts
     config = engine.config
+    name = screenshot_name(arguments.filename, arguments.format, datetime.now(UTC))
+    resolve_output(config.output_path, name)  # refused before a browser starts
     capture = await engine.session.screenshot(
         Shot(
             format=arguments.format,
@@ -207,14 +209,14 @@ async def _save(config: Config, name: str, capture: Capture) -> dict[str, Any]:
     """Write the file; a folder that cannot be written costs the path, not the picture."""
     try:
         path = await trio.to_thread.run_sync(
-            write_below, config.output_path, name, capture.data
+            write_output, config.output_path, name, capture.data
         )
-    except OSError as error:
+    except OutputError as error:
         logger.warning("a screenshot could not be written: %s", error)
         return {
             "path": None,
-            "note": f"The file was not written ({error.strerror or error}): "
-            f"set OUTPUT_DIR to a folder that can be written, not {config.output_path}.",
+            "note": f"The file was not written: {error.message}. "
+            "Set OUTPUT_DIR to a folder that can be written.",
         }
     return {"path": str(path)}
 

@@ -300,7 +300,7 @@ async def test_a_screenshot_is_a_file_facts_and_a_picture(engine, tmp_path):
         ("../x.png", "traversal"),
         ("a/../../x.png", "traversal"),
         ("a\\..\\x.png", "traversal"),
-        ("a\x00.png", "control"),
+        ("a\x00.png", "Control"),
         ("x" * 300, "bytes"),
     ],
 )

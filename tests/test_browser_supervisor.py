@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 
@@ -16,9 +15,7 @@ import psutil
 import pytest
 import trio
 
-from vfa.actors import page as page_actor
-from vfa.actors.encoder import Encoder
-from vfa.actors.page import SessionTab
+from tests.tabs import evaluate, session_tab
 from vfa.engine import open_browser
 from vfa.errors import (
     BrowserNotFoundError,
@@ -28,23 +25,8 @@ from vfa.errors import (
     PageCrashedError,
     QueueFullError,
 )
-from vfa.mailbox import Mailbox
-from vfa.page.page import Silent
 
 pytestmark = pytest.mark.browser
-
-
-@asynccontextmanager
-async def session_tab(config):
-    """A browser and a session tab on it, without the rest of an engine."""
-    acts, reads = Mailbox("session tab", limit=config.queue_limit), Mailbox("reads")
-    tab = SessionTab(acts, reads, Encoder(Mailbox("encoder")))
-    async with open_browser(config) as browser, trio.open_nursery() as nursery:
-        await nursery.start(
-            partial(page_actor.run, acts, reads, tab, browser, config, Silent())
-        )
-        yield browser, tab
-        nursery.cancel_scope.cancel()
 
 
 async def pid_of(browser) -> int:
@@ -56,13 +38,6 @@ async def wait_gone(pid: int) -> None:
     with trio.fail_after(5):
         while psutil.pid_exists(pid):  # noqa: ASYNC110  # the kernel sets no trio.Event
             await trio.sleep(0.01)
-
-
-async def evaluate(expression, page):
-    answer = await page.session.call(
-        "Runtime.evaluate", {"expression": expression, "returnByValue": True}
-    )
-    return answer["result"].get("value")
 
 
 @pytest.fixture(params=["pipe", "websocket"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -22,6 +22,8 @@ from vfa.process import pipe, process_group
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
+
+    from vfa.cdp.transport import Transport
 
 BOUND = 60  # seconds for one test on a busy machine
 LARGE = 60 * 10**6  # characters
@@ -75,24 +77,34 @@ async def browser(
     profile: Path, kind: str, background: trio.Nursery
 ) -> AsyncIterator[Connection]:
     """Run Chromium and a connection to it; both are gone afterwards."""
+    async with AsyncExitStack() as stack:
+        transport = await start(stack, profile, kind, background)
+        connection = Connection(transport)
+        background.start_soon(run_until_lost, connection)
+        yield connection
+        connection.post("Browser.close")
+        await connection.lost.wait()
+        await transport.aclose()
+
+
+async def start(
+    stack: AsyncExitStack, profile: Path, kind: str, background: trio.Nursery
+) -> Transport:
+    """Start Chromium for as long as ``stack`` lives; return a transport to it.
+
+    The ends of the pipes that are the browser's are closed here once it has them: the end of
+    file that tells of its end would not come while anybody else could still write.
+    """
     temporary = profile / "tmp"
     temporary.mkdir(parents=True)
     env = {**os.environ, "TMPDIR": str(temporary)}
     with pipe() as there, pipe() as back, pipe() as stderr:
         descriptors = {3: there[0], 4: back[1]} if kind == "pipe" else {2: stderr[1]}
-        async with process_group(command(profile, kind), descriptors, env=env, grace=5):
-            if kind == "pipe":
-                transport = PipeTransport(os.dup(back[0]), os.dup(there[1]))
-            else:
-                transport = await connect_websocket(await devtools_url(stderr[0]), background)
-            connection = Connection(transport)
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(run_until_lost, connection)
-                yield connection
-                connection.post("Browser.close")
-                await connection.lost.wait()
-                await transport.aclose()
-                nursery.cancel_scope.cancel(reason="the test is over")
+        chromium = process_group(command(profile, kind), descriptors, env=env, grace=5)
+        await stack.enter_async_context(chromium)
+        if kind == "pipe":
+            return PipeTransport(os.dup(back[0]), os.dup(there[1]))
+        return await connect_websocket(await devtools_url(stderr[0]), background)
 
 
 async def run_until_lost(connection: Connection) -> None:
@@ -113,6 +125,7 @@ async def connection(request, tmp_path, nursery):
     with trio.fail_after(BOUND):
         async with browser(tmp_path / "profile", request.param, nursery) as connection:
             yield connection
+    nursery.cancel_scope.cancel(reason="the test is over")
 
 
 async def open_page(connection: Connection) -> Session:
@@ -157,6 +170,7 @@ async def test_300_calls_with_random_deadlines_leave_the_connection_usable(conne
         for number in range(300):
             callers.start_soon(call, number)
     assert len(answered) + len(given_up) == 300
+    assert given_up
     assert all(answered)
     assert connection.statistics.pending == 0
     assert await evaluate(page, "'still here'") == "still here"

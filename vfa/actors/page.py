@@ -82,6 +82,8 @@ class SessionTab:
         self._encoder = encoder
         self._reset = ""
         self._dialogs: list[Dialog] = []
+        self._going = 0  # navigations asked for and not answered yet
+        self._arrived = trio.Event()
 
     async def act(self, operation: Callable[[Page], Awaitable[R]]) -> R:
         """Run a state-changing operation, in turn.
@@ -94,12 +96,20 @@ class SessionTab:
 
     async def read(self, operation: Callable[[Page], Awaitable[R]], *, waits: bool = True) -> R:
         """Run a read, once no navigation is in flight."""
+        while waits and self._going:
+            await self._arrived.wait()
         result: R = await self._reads.ask(Do(operation, waits))
         return result
 
     async def navigate(self, url: str) -> Navigated:
         """Go to ``url``, which the policy has allowed, and wait for its load event."""
-        return await self.act(lambda page: navigate(page, url))
+        self._going += 1
+        try:
+            return await self.act(lambda page: navigate(page, url))
+        finally:
+            self._going -= 1
+            self._arrived.set()
+            self._arrived = trio.Event()
 
     async def get_url(self) -> Location:
         """Return where the tab is, whatever the page is doing."""
@@ -158,16 +168,10 @@ class _Tab:
         self._page: Page | None = None
         self._link: Link | None = None
         self._opening = trio.Lock()  # reads run side by side, and may all find no tab
-        self._acting = trio.Event()
-        self._acting.set()  # set while no operation of the queue runs
         self._last_crash = -CRASH_LOOP
 
     async def act(self, request: Do) -> Any:
-        self._acting = trio.Event()
-        try:
-            return await self._perform(request.operation)
-        finally:
-            self._acting.set()
+        return await self._perform(request.operation)
 
     async def read(self, request: Do) -> Any:
         if request.waits:
@@ -175,13 +179,11 @@ class _Tab:
         return await self._perform(request.operation, reading=True)
 
     async def _wait_for_navigation(self) -> None:
+        """Let a navigation that the page began by itself get to its document, for a while."""
         page = self._page
-        if page is None:
-            return
-        if page.navigating:
-            await self._acting.wait()
-        with trio.move_on_after(NAVIGATION_BOUND):
-            await page.documents.wait_until(lambda: not page.documents.starting)
+        if page is not None:
+            with trio.move_on_after(NAVIGATION_BOUND):
+                await page.documents.wait_until(lambda: not page.documents.starting)
 
     async def _perform(
         self, operation: Callable[[Page], Awaitable[Any]], *, reading: bool = False

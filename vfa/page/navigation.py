@@ -63,7 +63,7 @@ async def navigate(page: Page, url: str, *, milestone: str = "load") -> Navigate
 
     On cancellation the load is stopped, so that the tab is usable at once.
     """
-    page.acted = page.navigating = True
+    page.acted = True
     page.network.reset()
     page.exceptions.clear()
     done = False
@@ -77,7 +77,6 @@ async def navigate(page: Page, url: str, *, milestone: str = "load") -> Navigate
         done = True
         return answered
     finally:
-        page.navigating = False
         if not done:
             page.session.post("Page.stopLoading")
 
@@ -125,18 +124,20 @@ async def _arrive(page: Page, loader_id: str, milestone: str) -> None:
 async def _follow_client_redirects(page: Page, milestone: str) -> str:
     """Follow navigations that the page starts by itself right after loading."""
     documents = page.documents
+
+    def at_rest() -> bool:
+        moving = documents.starting or documents.scheduled
+        return not moving and documents.reached(documents.loader_id, milestone)
+
     for _ in range(MAX_CLIENT_REDIRECTS):
         await page.settle()
-        if not (documents.starting or documents.scheduled):
+        if at_rest():
             return ""
         commits = documents.commits
         await documents.wait_until(
-            lambda commits=commits: (  # type: ignore[misc]
-                documents.commits > commits or not (documents.starting or documents.scheduled)
-            )
+            lambda before=commits: documents.commits > before or at_rest()  # type: ignore[misc]
         )
-        if documents.commits > commits:
-            await _arrive(page, documents.loader_id, milestone)
+        await _arrive(page, documents.loader_id, milestone)
     return "The page keeps navigating by itself; this is where it was when it was left alone."
 
 

@@ -121,7 +121,6 @@ class Page:
         self.network = NetworkLog(target_id, self._exchange_ended)
         self.dialogs: list[Dialog] = []
         self.crashed = False
-        self.navigating = False  # a ``navigate`` of ours is under way
         self.acted = False  # something was sent that a page, or a server, may have noticed
         self._witness: Witness = witness or Silent()
         self._world: int | None = None

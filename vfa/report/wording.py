@@ -71,7 +71,8 @@ def short_url(url: str, base: str = "") -> str:
         return cut_middle(url, 120)
     rest = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     same = (parts.scheme, parts.netloc) == (origin.scheme, origin.netloc)
-    return cut_middle(rest if same else parts.netloc + rest, 120)
+    # A lone slash would say nothing.
+    return cut_middle(rest if same and rest != "/" else parts.netloc + rest, 120)
 
 
 def value(measured: Any) -> str:

@@ -144,7 +144,11 @@ async def _open_page(connection, context_id, device):
 async def _collect(page, url, device, probe):
     arrived = await navigate(page, url)
     await wait_until_ready(page, "networkidle")
+    # Keeps one accessibility tree alive, from which roles and names are then read at once.
+    await page.session.call("Accessibility.enable")
+    await page.session.call("Accessibility.getRootAXNode")
     facts = await page.call("collect", {}, result=Facts)
+    page.session.post("Accessibility.disable")
     requests = page.network.records()
     checks = await trio.to_thread.run_sync(_check_links, facts, arrived.url)
     faults = await trio.to_thread.run_sync(_check_json, requests)

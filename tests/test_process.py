@@ -99,7 +99,7 @@ async def test_what_is_not_named_is_the_null_device():
 
 async def test_a_child_leads_a_session_of_its_own_with_default_signals():
     with pipe() as (waits, _), pipe() as (read, write):
-        script = "grep -E '^Sig(Ign|Blk)' /proc/$$/status >&4; read line <&3"
+        script = "grep -E '^Sig(Ign|Blk)' /proc/self/status >&4; read line <&3"
         async with process_group([SH, "-c", script], {3: waits, 4: write}) as process:
             assert os.getsid(process.pid) == process.pid
             assert os.getpgid(process.pid) == process.pid

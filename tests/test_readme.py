@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 
@@ -55,10 +54,6 @@ def test_every_command_is_there(command):
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_the_examples_are_python_that_uses_what_there_is(example):
-    tree = ast.parse(example)
-    exec(compile(example.rsplit("trio.run", 1)[0], "README.md", "exec"), names := {})
-    module = names["vfa"]
-    for node in ast.walk(tree):
-        named = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-        if named and node.value.id == "vfa":
-            assert hasattr(module, node.attr)
+    names: dict[str, object] = {}
+    exec(compile(example.rsplit("trio.run", 1)[0], "README.md", "exec"), names)
+    assert set(re.findall(r"\bvfa\.([a-z_]\w*)\(", example)) <= set(dir(names["vfa"]))

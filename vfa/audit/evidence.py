@@ -229,7 +229,9 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     wide: tuple[Wide, ...] = ()
     resources: tuple[Resource, ...] = ()
     vitals: Vitals = Vitals()
-    omitted: dict[str, int] = {}  # list name -> how many were left out of it
+    # List name -> how many were left out of it; "computed" -> roles and names that are ours
+    # rather than Chromium's, since its own took too long.
+    omitted: dict[str, int] = {}
     collect_ms: float = 0.0  # time the pass took in the page
 
 

@@ -51,8 +51,16 @@ class Lab(NamedTuple):
 
     def load(self, url, device="desktop", *, probe=False):
         """Load a page and return its evidence."""
+        return self.run(_load, url, device, probe)
+
+    def cost(self, url):
+        """Return the CPU time, in milliseconds, that collecting a page takes its renderer."""
+        return self.run(_cost, url)
+
+    def run(self, function, *arguments):
+        """Call an async function of the connection in the laboratory's thread."""
         return trio.from_thread.run(
-            _load, self.connection, url, device, probe, trio_token=self.token
+            function, self.connection, *arguments, trio_token=self.token
         )
 
 
@@ -110,13 +118,43 @@ async def _browser(flags):
 
 async def _load(connection, url, device, probe):
     with trio.fail_after(PATIENCE):
-        context = await connection.call("Target.createBrowserContext")
-        context_id = context["browserContextId"]
-        try:
-            page = await _open_page(connection, context_id, device)
+        async with _tab(connection, device) as page:
             return await _collect(page, url, device, probe)
-        finally:
-            connection.post("Target.disposeBrowserContext", {"browserContextId": context_id})
+
+
+async def _cost(connection, url):
+    with trio.fail_after(PATIENCE):
+        async with _tab(connection, "desktop") as page:
+            await navigate(page, url)
+            await page.session.call("Performance.enable", {"timeDomain": "threadTicks"})
+            before = await _thread_time(page)
+            await _facts(page)
+            return await _thread_time(page) - before
+
+
+async def _thread_time(page):
+    answer = await page.session.call("Performance.getMetrics")
+    metrics = {metric["name"]: metric["value"] for metric in answer["metrics"]}
+    return metrics["TaskDuration"] * 1000
+
+
+async def _facts(page):
+    # Keeps one accessibility tree alive, from which roles and names are then read at once.
+    await page.session.call("Accessibility.enable")
+    await page.session.call("Accessibility.getRootAXNode")
+    facts = await page.call("collect", {}, result=Facts)
+    page.session.post("Accessibility.disable")
+    return facts
+
+
+@asynccontextmanager
+async def _tab(connection, device):
+    context = await connection.call("Target.createBrowserContext")
+    context_id = context["browserContextId"]
+    try:
+        yield await _open_page(connection, context_id, device)
+    finally:
+        connection.post("Target.disposeBrowserContext", {"browserContextId": context_id})
 
 
 async def _open_page(connection, context_id, device):
@@ -144,11 +182,7 @@ async def _open_page(connection, context_id, device):
 async def _collect(page, url, device, probe):
     arrived = await navigate(page, url)
     await wait_until_ready(page, "networkidle")
-    # Keeps one accessibility tree alive, from which roles and names are then read at once.
-    await page.session.call("Accessibility.enable")
-    await page.session.call("Accessibility.getRootAXNode")
-    facts = await page.call("collect", {}, result=Facts)
-    page.session.post("Accessibility.disable")
+    facts = await _facts(page)
     requests = page.network.records()
     checks = await trio.to_thread.run_sync(_check_links, facts, arrived.url)
     faults = await trio.to_thread.run_sync(_check_json, requests)

@@ -9,7 +9,7 @@ from tests.rule_server import serve
 
 pytestmark = pytest.mark.browser
 
-BUDGET_MS = 3000  # for 20,000 elements
+BUDGET_MS = 3000  # of CPU time, for 20,000 elements: what else the machine does is no matter
 
 
 @pytest.fixture(scope="module")
@@ -37,13 +37,16 @@ def test_a_selector_is_readable_and_matches_one_element(lab, origin):
         "input[name='coupon']",
         "button.apply",
         "a[href='/_/make/x?1']",
-        "li:nth-of-type(1) > button",
-        "li:nth-of-type(2) > a",
-        "li:nth-of-type(2) > button",
-        "li:nth-of-type(3) > a",
-        "li:nth-of-type(3) > button",
+        "ul.cards > li:nth-of-type(1) > button",
+        "ul.cards > li:nth-of-type(2) > a",
+        "ul.cards > li:nth-of-type(2) > button",
+        "ul.cards > li:nth-of-type(3) > a",
+        "ul.cards > li:nth-of-type(3) > button",
         "button[aria-label='It\\'s \"quoted\"']",
-        "x",
+        "body > button:nth-of-type(3)",
+        "body > button:nth-of-type(4)",
+        "body > x-card:nth-of-type(1) >>> div > button",
+        "body > x-card:nth-of-type(2) >>> div > button",
     ]
 
 
@@ -51,7 +54,7 @@ def test_roles_and_names_are_those_of_chromium(lab, origin):
     facts = collect(lab, origin, "controls")
     found = {control.selector: (control.role, control.name) for control in facts.controls}
     assert found["#plain"] == ("button", "Show more")
-    assert found["#file"] == ("button", "Photo")
+    assert found["#file"] == ("button", "Photo: No file chosen")
     assert found["#mail"] == ("button", "Write to us")
 
 
@@ -85,11 +88,15 @@ def test_what_is_worth_a_probe_is_marked_and_what_is_dangerous_too(lab, origin):
     assert "#prose" not in controls
 
 
-def test_twenty_thousand_elements_are_collected_in_time_and_within_caps(lab, origin):
+def test_twenty_thousand_elements_are_collected_in_time(lab, origin):
+    assert lab.cost(f"{origin}/_/rows/2000") < BUDGET_MS
+
+
+def test_lists_keep_to_their_caps_and_say_what_was_left_out(lab, origin):
     facts = lab.load(f"{origin}/_/rows/2000").facts
     assert facts.document.elements > 20_000
-    assert facts.collect_ms < BUDGET_MS
     assert len(facts.controls) == 500
     assert facts.omitted["controls"] == 5500
     assert facts.omitted["links"] == 500
+    assert "computed" not in facts.omitted
     assert [text.count for text in facts.texts] == [2000]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -56,4 +59,22 @@ def test_every_command_is_there(command):
 def test_the_examples_are_python_that_uses_what_there_is(example):
     names: dict[str, object] = {}
     exec(compile(example.rsplit("trio.run", 1)[0], "README.md", "exec"), names)
-    assert set(re.findall(r"\bvfa\.([a-z_]\w*)\(", example)) <= set(dir(names["vfa"]))
+    used = re.findall(r"\bvfa\.([a-z_]\w*)\(", example)
+    assert used
+    assert all(hasattr(names["vfa"], name) for name in used)
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_examples_run_as_they_are_written(example, site, environment):
+    site.pages["/"] = "<!doctype html><title>Example</title><h1>It works</h1>"
+    done = subprocess.run(
+        [sys.executable, "-c", example.replace("https://example.com", site.url("/"))],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "does not state its language" in done.stdout or done.stdout == "It works\n"

@@ -150,7 +150,7 @@ def test_words_filter_findings_and_the_count_says_so(lab, sample_url):
     count = "document.querySelector('#shown').textContent"
     assert look(lab, sample_url, count, write, SHOWN, count) == [
         "9 of 9 shown",
-        None,
+        True,
         1,
         "1 of 9 shown",
     ]

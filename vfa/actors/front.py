@@ -13,11 +13,11 @@ import gc
 import logging
 import secrets
 import time
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any, Protocol
 
 import trio
 
+from vfa import __version__
 from vfa.actors.ending import run_until_told_to_stop
 from vfa.actors.progress import ProgressReporter
 from vfa.actors.sdk import MCPError, Server, types
@@ -126,7 +126,7 @@ class Front:
         """Return a server for one connection."""
         server: Server[Any] = Server(
             NAME,
-            version=_version(),
+            version=__version__,
             instructions=INSTRUCTIONS,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
@@ -253,10 +253,3 @@ def _knows_structured_content(context: ServerRequestContext[Any, Any]) -> bool:
 
 def _ignore(progress: Progress) -> None:
     """Take no notice of progress."""
-
-
-def _version() -> str:
-    try:
-        return version("vfa")
-    except PackageNotFoundError:  # a checkout that was not installed
-        return "0"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 MOST = 150  # requests that are drawn; nobody reads more
 FULL = 1000.0
+HAIR = 1.5  # thousandths, the width of a line
 SLIVER = 4.0  # thousandths, so that the shortest request can be seen
 
 
@@ -64,7 +65,9 @@ def waterfall(page: PageRecord) -> Waterfall:
     span = max([1.0, *ends, *(at for _, at in moments if at is not None)])
     bars = tuple(_bar(request, page.url, span) for request in requests[:MOST])
     lines = tuple(
-        Line(name, duration(at), at / span * FULL) for name, at in moments if at is not None
+        Line(name, duration(at), min(at / span * FULL, FULL - HAIR))
+        for name, at in moments
+        if at is not None
     )
     return Waterfall(bars, lines, duration(span), max(0, len(requests) - MOST))
 
@@ -86,7 +89,7 @@ def _bar(request: Request, base: str, span: float) -> Bar:
         kind=request.kind,
         status=_status(request),
         failed=failed,
-        size="cache" if request.from_cache else size(request.transfer_bytes),
+        size=_size(request),
         start=duration(request.start_ms),
         took="running" if running else duration(end - request.start_ms),
         x=x,
@@ -98,5 +101,17 @@ def _bar(request: Request, base: str, span: float) -> Bar:
 
 def _status(request: Request) -> str:
     if request.failure:
-        return "gave up" if request.cancelled else request.failure.removeprefix("net::")
+        return "gave up" if request.cancelled else _words(request.failure)
     return str(request.status) if request.status is not None else DASH
+
+
+def _words(failure: str) -> str:
+    """Return Chromium's "net::ERR_CONNECTION_REFUSED" as "connection refused"."""
+    name = failure.removeprefix("net::ERR_")
+    return failure if name == failure else name.replace("_", " ").lower()
+
+
+def _size(request: Request) -> str:
+    if request.from_cache:
+        return "cache"
+    return size(request.transfer_bytes) if request.status is not None else DASH

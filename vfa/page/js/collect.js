@@ -106,6 +106,11 @@
   const index = (element) => {
     for (const key of simple(element)) note(key);
   };
+  // Counts of simple selectors are exact for the document, whose every element is counted. In
+  // shadow roots, and where quirks mode ignores the case of names, the browser has the last word.
+  const counted = document.compatMode === "CSS1Compat";
+  const alone = (key, scope, element) =>
+    seen.get(key) === 1 && ((counted && scope === document) || only(scope, key, element));
   const only = (scope, selector, element) => {
     try {
       const matches = scope.querySelectorAll(selector);
@@ -114,27 +119,38 @@
       return false;
     }
   };
+  // Where each child stands among those of its tag; once for a parent, who may have thousands.
+  const families = new Map();
+  const familyOf = (parent) => {
+    let family = families.get(parent);
+    if (family === undefined) {
+      family = { places: new Map(), totals: new Map() };
+      for (const child of parent?.children ?? []) {
+        const place = (family.totals.get(child.localName) ?? 0) + 1;
+        family.totals.set(child.localName, place);
+        family.places.set(child, place);
+      }
+      families.set(parent, family);
+    }
+    return family;
+  };
   const step = (element) => {
     const tag = CSS.escape(element.localName);
-    let same = 0;
-    let position = 0;
-    for (const sibling of element.parentNode?.children ?? []) {
-      if (sibling.localName !== element.localName) continue;
-      same += 1;
-      if (sibling === element) position = same;
-    }
-    return same > 1 ? `${tag}:nth-of-type(${position})` : tag;
+    const { places, totals } = familyOf(element.parentNode);
+    return totals.get(element.localName) > 1 ? `${tag}:nth-of-type(${places.get(element)})` : tag;
   };
+  const LARGE = 5000; // elements; from here on, trying out shorter selectors takes too long
   const path = (element, scope) => {
     const steps = [];
     for (let at = element; at && at !== scope; at = at.parentElement) {
       if (at !== element) {
-        const anchor = simple(at).find((key) => seen.get(key) === 1 && only(scope, key, at));
+        const anchor = simple(at).find((key) => alone(key, scope, at));
         if (anchor) {
-          const brief = `${anchor} ${steps[steps.length - 1]}`;
-          if (only(at, CSS.escape(element.localName), element))
+          if (at.getElementsByTagName(element.localName).length === 1)
             return `${anchor} ${CSS.escape(element.localName)}`;
-          if (only(scope, brief, element)) return brief;
+          const brief = `${anchor} ${steps.slice(0, 2).reverse().join(" > ")}`;
+          if (steps.length > 2 && facts.elements < LARGE && only(scope, brief, element))
+            return brief;
           return `${anchor} > ${steps.reverse().join(" > ")}`;
         }
       }
@@ -147,9 +163,7 @@
     let found = selectors.get(element);
     if (found !== undefined) return found;
     const scope = element.getRootNode();
-    found =
-      simple(element).find((key) => seen.get(key) === 1 && only(scope, key, element)) ??
-      path(element, scope);
+    found = simple(element).find((key) => alone(key, scope, element)) ?? path(element, scope);
     if (scope instanceof ShadowRoot) found = `${selector(scope.host)} >>> ${found}`;
     selectors.set(element, found);
     return found;
@@ -208,11 +222,13 @@
     reset: "button",
     image: "button",
   };
-  // Chromium computes role and name from its accessibility tree. Where nobody keeps that tree
-  // alive (Accessibility.enable and getRootAXNode do), each read builds it anew, which takes
-  // 50 ms on 4,000 elements: after this long in all, the markup has to do.
-  const COMPUTED_BUDGET_MS = 1000;
-  const computed = { spent: 0, plain: 0 };
+  // Chromium computes role and name from its accessibility tree. The first reads build it; later
+  // ones are quick as long as somebody keeps it alive (Accessibility.enable and getRootAXNode do).
+  // Where nobody does, each read builds it anew, 50 ms on 4,000 elements: after this long in all,
+  // the markup has to do, and `omitted.computed` says how often it had to.
+  const COMPUTED_BUDGET_MS = 2000;
+  const FIRST_READS = 2;
+  const computed = { reads: 0, spent: 0, plain: 0 };
   const ask = (element, property) => {
     if (!(property in Element.prototype)) return undefined;
     if (computed.spent > COMPUTED_BUDGET_MS) {
@@ -221,7 +237,8 @@
     }
     const asked = performance.now();
     const answer = element[property] ?? "";
-    computed.spent += performance.now() - asked;
+    computed.reads += 1;
+    if (computed.reads > FIRST_READS) computed.spent += performance.now() - asked;
     return answer;
   };
   const roleOf = (element) => {
@@ -489,8 +506,7 @@
       /^(input|select|textarea)$/.test(control.localName);
     if (widget || besides || document.querySelector(":modal") !== null) return null;
     return {
-      selector: selector(first),
-      html: opening(first),
+      element: first,
       modal: first.closest(MODAL) !== null || consent,
       pinned: pinnedAt(first),
       invisible: +style.opacity < 0.05 || !paints,
@@ -505,7 +521,23 @@
 
   // --- visiting one element ------------------------------------------------------------------
 
-  const painters = []; // everything that paints an area: what text may lie over unawares
+  // Everything that paints an area, by the bands of the page it touches: what text may lie over
+  // unawares. Painters that touch many bands stand apart, so that each is written down once.
+  const BAND = 200; // pixels
+  const MANY_BANDS = 20;
+  const painters = { tall: [], bands: new Map() };
+  const paints = (element, rect) => {
+    const first = Math.floor(rect.top / BAND);
+    const last = Math.floor(rect.bottom / BAND);
+    if (last - first > MANY_BANDS) {
+      painters.tall.push({ element, rect });
+      return;
+    }
+    for (let band = first; band <= last; band += 1) {
+      if (!painters.bands.has(band)) painters.bands.set(band, []);
+      painters.bands.get(band).push({ element, rect });
+    }
+  };
   const runs = []; // text with colours that came from its ancestors
   const facts = { textLength: 0, painted: 0, elements: 0 };
 
@@ -559,7 +591,12 @@
       text,
       state: stateOf(element),
       pinned: state.pinned,
-      cover,
+      cover: cover && {
+        ...cover,
+        element: undefined,
+        selector: selector(cover.element),
+        html: opening(cover.element),
+      },
       probe: acts && says && enabled && at.visible && stateOf(element) === "",
       danger: dangerous(element),
       submits: submits(element),
@@ -800,7 +837,8 @@
       const area = provider.getBoundingClientRect();
       if (x < area.left || x > area.right || y < area.top || y > area.bottom) return true;
     }
-    for (const painter of painters) {
+    const near = painters.bands.get(Math.floor(y / BAND)) ?? [];
+    for (const painter of [...painters.tall, ...near]) {
       const area = painter.rect;
       if (x < area.left || x > area.right || y < area.top || y > area.bottom) continue;
       if (!within(at.element, painter.element) && !within(painter.element, at.element)) return true;
@@ -811,15 +849,18 @@
     }
     return false;
   };
+  const LOOKED_AT = 50;
   const visitRuns = () => {
     const groups = new Map();
     for (const run of runs) {
-      if (ratio(run.front, run.back) > CLEAR_ENOUGH || overlaid(run)) continue;
+      if (ratio(run.front, run.back) > CLEAR_ENOUGH) continue;
       const size = parseFloat(run.style.fontSize);
       const key = [run.front, run.back, size, run.style.fontWeight, shape(run.at.element)].join(
         "|",
       );
       const group = groups.get(key);
+      // After so many of a kind the next one is no different.
+      if ((group?.count ?? 0) < LOOKED_AT && overlaid(run)) continue;
       if (group) group.count += 1;
       else groups.set(key, { ...run, size, weight: +run.style.fontWeight || 400, count: 1 });
     }
@@ -1023,8 +1064,7 @@
       const media = MEDIA.has(tag);
       const pictured = style.backgroundImage !== "none";
       const area = rect.width * rect.height;
-      if (media || pictured || colour(style.backgroundColor)?.[3] > 0)
-        painters.push({ element, rect });
+      if (media || pictured || colour(style.backgroundColor)?.[3] > 0) paints(element, rect);
       if (
         (media && (tag !== "img" || element.naturalWidth > 0) && area > 16) ||
         (pictured && area > 2500) ||
@@ -1202,6 +1242,8 @@
 
   // --- all together ------------------------------------------------------------------------------
 
+  for (const element of document.head?.getElementsByTagName("*") ?? []) index(element);
+  if (document.head) index(document.head);
   visit(root, {
     clip: ALL,
     absoluteClip: ALL,

@@ -74,8 +74,9 @@ def imports(module: str) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{module}: imports are absolute"
             assert node.module is not None
-            for alias in node.names:
-                inner = f"{node.module}.{alias.name}"
+            # The version is a constant of the package, which is loaded whoever imports what.
+            for name in {alias.name for alias in node.names} - {"__version__"}:
+                inner = f"{node.module}.{name}"
                 yield inner if inner in MODULES else node.module
 
 

@@ -397,3 +397,16 @@ async def test_a_refused_capture_falls_back_to_tiles(config, site, monkeypatch):
     assert len(asked) > 2
     assert capture.height == 12_000
     assert opened(capture).getpixel((10, 11_990))[1] > 150
+
+
+async def test_a_tab_that_closes_itself_is_replaced_and_that_is_said(config, site):
+    url = site.page("/", "x")
+    async with session_tab(config) as (_, tab):
+        await tab.navigate(url)
+        with trio.fail_after(5):
+            await tab.read(lambda page: page.session.call("Page.close"))
+            for _ in range(20):
+                where = await tab.get_url()
+        assert where.url == "about:blank"
+        assert "closed" in tab.take_reset()
+        assert (await tab.navigate(url)).status == 200

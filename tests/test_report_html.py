@@ -284,6 +284,24 @@ def test_a_page_s_picture_leads_to_its_findings():
     assert re.findall(r'href="#finding-(\d)"', region) == ["7", "6", "8", "5", "4"]
 
 
+def test_a_picture_with_boxes_in_its_pixels_gets_links_and_no_second_boxes():
+    sample = sample_report()
+    pictures = tuple(replace(one, name="annotated") for one in sample.screenshots[:3])
+    document = Document(render(replace(sample, screenshots=pictures)))
+    classes = [attributes.get("class") for attributes in document.all("rect")]
+    assert "chip" not in classes
+    assert "frame" in classes
+    assert {"href": "#finding-5"} in document.all("a")
+
+
+def test_pages_that_could_not_be_audited_are_not_counted_as_audited():
+    sample = sample_report()
+    failed = replace(sample.pages[2], error="answers 404")
+    text = Document(render(replace(sample, pages=(*sample.pages[:2], failed)))).text
+    assert "9 findings on 2 pages" in text
+    assert "answers 404" in text
+
+
 def test_saved_pictures_are_named_where_they_are_not_embedded():
     assert "/home/qa/vfa-reports/account.jpg" in Document(render(sample_report())).text
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import sys
 from collections import deque
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
@@ -17,7 +16,8 @@ import trio
 
 from vfa.cdp.pipe import PipeTransport
 from vfa.chromium.find import find_chromium
-from vfa.chromium.flags import flags
+from vfa.chromium.flags import flags, sandboxed
+from vfa.chromium.profile import TMP_FOLDER
 from vfa.errors import BrowserStartError, ConnectionLostError
 from vfa.process import Process, pipe, process_group
 
@@ -147,6 +147,8 @@ async def launch(
         else:
             url = await _devtools_url(process, account)
         logger.info("[Browser] Chromium PID: %d (%s)", process.pid, found.path)
+        if not sandboxed(root=_is_root(), sandbox=config.sandbox):
+            logger.warning("[Browser] Chromium runs without its sandbox: %s", _why(config))
         try:
             yield Launched(process, url, transport, account)
         finally:
@@ -174,11 +176,19 @@ def _flags(config: Config, found: Found, profile: Path) -> list[str]:
         found,
         transport=config.transport,
         profile=profile,
-        root=sys.platform != "win32" and os.geteuid() == 0,
+        root=_is_root(),
         sandbox=config.sandbox,
         extra=config.chromium_args,
         shm_bytes=_shm_bytes(),
     )
+
+
+def _is_root() -> bool:
+    return os.geteuid() == 0
+
+
+def _why(config: Config) -> str:
+    return "VFA_SANDBOX=off" if config.sandbox == "off" else "root cannot use it"
 
 
 def _shm_bytes() -> int | None:
@@ -215,7 +225,7 @@ async def _start(
 
 def _environment(profile: Path) -> dict[str, str]:
     """Chromium leaves folders in the temporary directory when it is killed: give it its own."""
-    return {**os.environ, "TMPDIR": str(profile / "tmp")}
+    return {**os.environ, "TMPDIR": str(profile / TMP_FOLDER)}
 
 
 async def _drain(fd: int, account: Account, until: trio.CancelScope) -> None:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 PROBE_BOUND = 5.0  # seconds for the browser process to answer a trivial question
+SUSPICIOUS = 5.0  # seconds without a word from the browser while a command is open
 CLOSE_BOUND = 2.0  # seconds to close a tab or a context on the way out
 PAGES_ONLY = [{"type": "page", "exclude": False}, {"exclude": True}]
 
@@ -136,9 +137,14 @@ class Link:
         return not self.over.is_set()
 
     async def watch(self) -> None:
-        """Answer suspicions until the link is over."""
+        """Answer suspicions, and silence under a call, until the link is over."""
         while True:
-            await self.suspected.wait()
+            heard = self.connection.statistics.received
+            with trio.move_on_after(SUSPICIOUS) as silence:
+                await self.suspected.wait()
+            now = self.connection.statistics
+            if silence.cancelled_caught and (not now.pending or now.received != heard):
+                continue
             self.suspected = trio.Event()
             await self._probe()
             if self.over.is_set():
@@ -244,7 +250,7 @@ class Link:
             yield page
         finally:
             page.close()
-            await self.close_tab(target_id)
+            await self.close_tab(target_id)  # shields and bounds itself
 
     # --- events -------------------------------------------------------------------------
 

@@ -18,7 +18,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import msgspec
 import trio
 
-from vfa.errors import CdpError, CommandTimeoutError, ConnectionLostError
+from vfa.errors import (
+    CdpError,
+    CommandTimeoutError,
+    ConnectionLostError,
+    PageCrashedError,
+    SessionGoneError,
+)
 from vfa.mailbox import Mailbox, Request
 from vfa.page.navigation import Navigated, navigate
 from vfa.page.page import Page
@@ -55,6 +61,7 @@ REASONS = {
     "stopped": "The browser was restarted: the page and in-memory state were reset.",
     "renderer": "The page's renderer crashed and the page was loaded again: "
     "its in-memory state was reset.",
+    "closed": "The tab was closed: a new one took its place.",
     "stuck": "The page's renderer was stuck and had to be replaced: the page was closed.",
 }
 
@@ -64,6 +71,7 @@ class Do(Request[Any], frozen=True):
 
     operation: Callable[[Page], Awaitable[Any]]
     waits: bool = True  # for a navigation in flight; reads only
+    leaves: bool = False  # it navigates away from the document that is there
 
 
 class ConsolePage(msgspec.Struct, frozen=True):
@@ -105,7 +113,9 @@ class SessionTab:
         """Go to ``url``, which the policy has allowed, and wait for its load event."""
         self._going += 1
         try:
-            return await self.act(lambda page: navigate(page, url))
+            going = Do(lambda page: navigate(page, url), leaves=True)
+            result: Navigated = await self._acts.ask(going)
+            return result
         finally:
             self._going -= 1
             self._arrived.set()
@@ -159,8 +169,14 @@ class _Tab:
     """The actor's state: the tab, the link it lives on, and the navigation in flight."""
 
     def __init__(
-        self, handle: SessionTab, browser: Browser, config: Config, witness: Witness
+        self,
+        handle: SessionTab,
+        browser: Browser,
+        config: Config,
+        witness: Witness,
+        background: trio.Nursery,
     ) -> None:
+        self._background = background
         self._handle = handle
         self._browser = browser
         self._config = config
@@ -169,14 +185,18 @@ class _Tab:
         self._link: Link | None = None
         self._opening = trio.Lock()  # reads run side by side, and may all find no tab
         self._last_crash = -CRASH_LOOP
+        self._acted = False  # the operation of the queue may have changed something
+        self._committed = False  # it has brought a new document
+        self._well = trio.Event()  # unset while a stuck tab is brought back
+        self._well.set()
 
     async def act(self, request: Do) -> Any:
-        return await self._perform(request.operation)
+        return await self._perform(request)
 
     async def read(self, request: Do) -> Any:
         if request.waits:
             await self._wait_for_navigation()
-        return await self._perform(request.operation, reading=True)
+        return await self._perform(request, reading=True)
 
     async def _wait_for_navigation(self) -> None:
         """Let a navigation that the page began by itself get to its document, for a while."""
@@ -185,50 +205,80 @@ class _Tab:
             with trio.move_on_after(NAVIGATION_BOUND):
                 await page.documents.wait_until(lambda: not page.documents.starting)
 
-    async def _perform(
-        self, operation: Callable[[Page], Awaitable[Any]], *, reading: bool = False
-    ) -> Any:
-        for last in (False, True):
-            async with self._browser.lease() as link:
-                page = None
-                try:
-                    page = await self._page_on(link)
+    async def _perform(self, request: Do, *, reading: bool = False) -> Any:
+        """Run an operation; once more if it met a browser or a page that had died before.
+
+        What may have acted on a page, or on a server, is never repeated. A navigation may: of
+        the new document nothing has run before its commit, and the old one is gone anyway.
+        """
+        try:
+            return await self._try(request, reading=reading)
+        except PageCrashedError:
+            if not reading and (not request.leaves or self._committed):
+                raise
+        except ConnectionLostError:
+            if self._acted and not reading:
+                raise
+        return await self._try(request, reading=reading)
+
+    async def _try(self, request: Do, *, reading: bool) -> Any:
+        async with self._browser.lease() as link:
+            page = None
+            commits = 0
+            if not reading:
+                self._acted = False
+            try:
+                page = await self._page_on(link, patient=request.waits)
+                commits = page.documents.commits
+                if not reading:
+                    page.acted = False
+                with page.guard():
+                    return await request.operation(page)
+            except SessionGoneError:
+                self._forget(page)
+                raise
+            except ConnectionLostError:
+                link.suspected.set()
+                raise
+            except (trio.Cancelled, CommandTimeoutError):
+                self._look_after(page, link)
+                raise
+            finally:
+                if page is not None:
                     if not reading:
-                        page.acted = False
-                    with page.guard():
-                        return await operation(page)
-                except ConnectionLostError:
-                    # The browser was dead when the call came, or died during it. What may
-                    # have acted on a page, or on a server, is never repeated.
-                    if last or (page is not None and page.acted and not reading):
-                        raise
-                    link.suspected.set()
-                except trio.Cancelled:
-                    if page is not None:
-                        await self._after_giving_up(page, link)
-                    raise
-                except CommandTimeoutError:
-                    if page is not None:
-                        await self._after_giving_up(page, link)
-                    raise
-                finally:
-                    if page is not None:
-                        self._handle.note_dialogs(page.take_dialogs())
-        raise AssertionError("unreachable")
+                        self._acted = page.acted
+                        self._committed = page.documents.commits != commits
+                    self._handle.note_dialogs(page.take_dialogs())
 
     # --- the tab ------------------------------------------------------------------------
 
-    async def _page_on(self, link: Link) -> Page:
-        """Return the tab, opened anew if the one we had went with its browser."""
+    async def _page_on(self, link: Link, *, patient: bool = True) -> Page:
+        """Return the tab, opened anew if the one we had went with its browser.
+
+        Args:
+            link: Where it must live.
+            patient: Wait until a tab that is stuck, or has crashed, is well again.
+        """
+        if patient:
+            await self._well.wait()
         async with self._opening:
             if self._page is None or self._link is not link:
                 await self._move_to(link)
             assert self._page is not None
             page = self._page
-        if page.crashed:
+        if patient and page.crashed:
             with trio.move_on_after(RELOAD_BOUND):
-                await page.documents.wait_until(lambda: not page.crashed)
+                await page.documents.wait_until(
+                    lambda: not page.crashed and page.documents.ready_state == "complete"
+                )
         return page
+
+    def _forget(self, page: Page | None) -> None:
+        """Let go of a tab that was closed; the next call opens one."""
+        if page is not None and page is self._page:
+            page.close()
+            self._page = None
+            self._handle.lose("closed")
 
     async def _move_to(self, link: Link) -> None:
         old, old_link = self._page, self._link
@@ -282,13 +332,23 @@ class _Tab:
 
     # --- a stuck tab --------------------------------------------------------------------
 
-    async def _after_giving_up(self, page: Page, link: Link) -> None:
-        """See to it that what stopped one call does not stop the next one."""
-        with trio.move_on_after(HEAL_BOUND, shield=True):
-            try:
+    def _look_after(self, page: Page | None, link: Link) -> None:
+        """See to it that what stopped one call does not stop the next one.
+
+        In a task of its own: the caller has left, and what it left behind is not its business.
+        """
+        if page is not None and page is self._page and self._well.is_set():
+            self._well = trio.Event()
+            self._background.start_soon(self._make_well, page, link, self._well)
+
+    async def _make_well(self, page: Page, link: Link, well: trio.Event) -> None:
+        try:
+            with trio.move_on_after(HEAL_BOUND):
                 await self._heal(page, link)
-            except (ConnectionLostError, CdpError):
-                link.suspected.set()
+        except (ConnectionLostError, CdpError, CommandTimeoutError):
+            link.suspected.set()
+        finally:
+            well.set()
 
     async def _heal(self, page: Page, link: Link) -> None:
         if link.over.is_set() or page is not self._page or await _answers(page):
@@ -338,11 +398,11 @@ async def run(
     task_status: trio.TaskStatus[None],
 ) -> None:
     """Serve both mailboxes until cancelled."""
-    tab = _Tab(handle, browser, config, witness)
-    try:
-        async with trio.open_nursery() as work:
-            work.start_soon(acts.serve, tab.act, name="session tab acts")
+    async with trio.open_nursery() as work:
+        tab = _Tab(handle, browser, config, witness, work)
+        try:
             work.start_soon(reads.serve_concurrently, tab.read, name="session tab reads")
             task_status.started()
-    finally:
-        await tab.close()
+            await acts.serve(tab.act)
+        finally:
+            await tab.close()  # shields and bounds itself

@@ -91,7 +91,12 @@ async def load(page: Page, url: str, request: AuditRequest) -> Loaded:
     """
     navigated = await navigate(page, url, milestone=MILESTONES[request.wait_until])
     readiness = await wait_until_ready(page, request.wait_until)
+    # Roles and names are computed in one go for the whole tree once something asks for its
+    # root; otherwise each of them is worked out by itself, a hundred times slower.
+    page.session.post("Accessibility.enable")
+    await page.session.call("Accessibility.getRootAXNode")
     facts = decode_facts(await page.call("collect", result=dict[str, Any]))
+    page.session.post("Accessibility.disable")
     viewport = viewport_of(request)
     evidence = PageEvidence(
         url=url,

@@ -20,7 +20,7 @@ from vfa.cdp.dialogue import Answer, Detached, Dialogue, Event
 from vfa.errors import ConnectionLostError, SessionGoneError, VfaError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Mapping
 
     from vfa.cdp.transport import Transport
 
@@ -74,6 +74,7 @@ class Connection:
         self._outbox: OrderedDict[int, bytes] = OrderedDict()
         self._mail = trio.Event()
         self._listeners: dict[str | None, dict[object, Listener]] = {}
+        self._mourners: dict[object, tuple[str | None, Callable[[], None]]] = {}
         self._sent = self._received = self._unheard = 0
 
     @property
@@ -174,6 +175,31 @@ class Connection:
 
         return stop
 
+    def when_lost(
+        self, session_id: str | None, callback: Callable[[], None]
+    ) -> Callable[[], None]:
+        """Call ``callback`` once when a session ends, or the connection with all of them.
+
+        For those who wait for events rather than for an answer. Return a function that calls
+        it off. A connection that is lost already calls back at once.
+        """
+        token = object()
+        self._mourners[token] = (session_id, callback)
+        if self.lost.is_set():
+            self._tell_mourners(None)
+
+        def call_off() -> None:
+            self._mourners.pop(token, None)
+
+        return call_off
+
+    def _tell_mourners(self, sessions: Collection[str] | None) -> None:
+        """Call those who mourn ``sessions``; None: everyone."""
+        for token, (session_id, callback) in tuple(self._mourners.items()):
+            if sessions is None or session_id in sessions:
+                del self._mourners[token]
+                callback()
+
     async def run(
         self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
     ) -> None:
@@ -207,6 +233,7 @@ class Connection:
         for id_ in self._dialogue.close():
             slot = self._slots[id_]
             slot.fill(ConnectionLostError(f"{self._why_lost}: no answer to {slot.method}"))
+        self._tell_mourners(None)
 
     def _send(self, id_: int, frame: bytes) -> None:
         self._outbox[id_] = frame
@@ -251,3 +278,4 @@ class Connection:
         if isinstance(event, Detached):
             for session_id in event.sessions:
                 self._listeners.pop(session_id, None)
+            self._tell_mourners(event.sessions)

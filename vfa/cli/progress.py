@@ -82,7 +82,8 @@ class _Lines:
         started = time.monotonic()
         self._say(f"Auditing {printable(url)} …")
         yield update
-        self._say(f"  {pages} page(s) in {time.monotonic() - started:.1f} s")
+        if pages:  # else it failed, and that is said where all of it stands together
+            self._say(f"  {pages} page(s) in {time.monotonic() - started:.1f} s")
 
     def _say(self, line: str) -> None:
         self._console.print(line, markup=False, soft_wrap=True)

@@ -7,13 +7,15 @@ from importlib.metadata import PackageNotFoundError, version
 
 import click
 
+from vfa import __version__
+
 LIBRARIES = ("trio", "mcp", "msgspec", "pillow", "trio-websocket")
 
 
 @click.command("version")
 def command() -> None:
     """Print the versions of VFA and of what it stands on."""
-    click.echo(f"vfa {version_of('vfa')}")
+    click.echo(f"vfa {__version__}")
     click.echo(
         f"python {platform.python_version()} on {platform.system()} {platform.machine()}"
     )
@@ -26,4 +28,4 @@ def version_of(package: str) -> str:
     try:
         return version(package)
     except PackageNotFoundError:
-        return "(not installed as a package)"
+        return "(not installed)"

@@ -12,6 +12,7 @@ import math
 from typing import TYPE_CHECKING
 
 import msgspec
+import trio
 
 from vfa.cdp.session import Session
 from vfa.errors import NavigationFailedError
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 MAX_CLIENT_REDIRECTS = 5  # a page that sends the tab round in circles is shown as it is
 
+CRASH_NEWS = 0.3  # seconds by which the news of a crash may come after what it brought down
+ABORTED = "net::ERR_ABORTED"
 ADVICE = {
     "net::ERR_NAME_NOT_RESOLVED": "Check the host name; the name server does not know it.",
     "net::ERR_CONNECTION_REFUSED": "Nothing listens there: start the server or check the port.",
@@ -64,11 +67,9 @@ async def navigate(page: Page, url: str, *, milestone: str = "load") -> Navigate
     On cancellation the load is stopped, so that the tab is usable at once.
     """
     page.acted = True
-    page.network.reset()
-    page.exceptions.clear()
     done = False
     try:
-        started = await _unbounded(page).call("Page.navigate", {"url": url}, _Started)
+        started = await _leave(page, url)
         answered = await _without_document(page, url, started)
         if answered is None:
             await _arrive(page, started.loader_id, milestone)
@@ -77,8 +78,18 @@ async def navigate(page: Page, url: str, *, milestone: str = "load") -> Navigate
         done = True
         return answered
     finally:
-        if not done:
+        if not done and not page.crashed:  # a crashed tab is being loaded anew
             page.session.post("Page.stopLoading")
+
+
+async def _leave(page: Page, url: str) -> _Started:
+    """Begin to navigate."""
+    started = await _unbounded(page).call("Page.navigate", {"url": url}, _Started)
+    if started.error_text == ABORTED and not page.network.status(started.loader_id):
+        # If the page that is being left has crashed, its guard ends us here.
+        with trio.move_on_after(CRASH_NEWS):
+            await page.documents.wait_until(lambda: page.crashed)
+    return started
 
 
 def _unbounded(page: Page) -> Session:
@@ -93,7 +104,7 @@ async def _without_document(page: Page, url: str, started: _Started) -> Navigate
     if started.error_text:
         request = page.network.document(started.loader_id)
         status = request.response.status if request and request.response else None
-        if started.error_text == "net::ERR_ABORTED" and status in {204, 205}:
+        if started.error_text == ABORTED and status in {204, 205}:
             return await _stayed(
                 page,
                 f"The server answered {status} without content; the page stays as it was.",

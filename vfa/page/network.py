@@ -142,7 +142,7 @@ class Exchange:
 
 
 class NetworkLog:
-    """All requests since the last ``reset``, oldest first, at most ``CAPACITY``.
+    """The requests of the current document, oldest first, at most ``CAPACITY``.
 
     Args:
         main_frame: Id of the page's top frame.
@@ -176,9 +176,14 @@ class NetworkLog:
         if reader is not None:
             reader(event)
 
-    def reset(self) -> None:
-        """Forget what has ended; what is in flight stays."""
-        self._exchanges = dict(self._open)
+    def start_document(self, loader_id: str) -> None:
+        """Forget what came before the document that has just arrived, its own request apart.
+
+        What the old document left open would be open for ever: its end is not told.
+        """
+        self._exchanges = {i: e for i, e in self._exchanges.items() if i == loader_id}
+        self._open = {i: e for i, e in self._open.items() if i == loader_id}
+        self._statuses = {i: status for i, status in self._statuses.items() if i == loader_id}
         self.dropped = 0
 
     def document(self, loader_id: str) -> Exchange | None:

@@ -18,7 +18,13 @@ import msgspec
 import trio
 
 from vfa.cdp.session import Session
-from vfa.errors import CdpError, PageCrashedError, ScriptError
+from vfa.errors import (
+    CdpError,
+    ConnectionLostError,
+    PageCrashedError,
+    ScriptError,
+    SessionGoneError,
+)
 from vfa.page.console import ConsoleLog, read_console_call, read_exception, read_log_entry
 from vfa.page.documents import Documents
 from vfa.page.js import source
@@ -218,22 +224,32 @@ class Page:
 
     @contextmanager
     def guard(self) -> Iterator[None]:
-        """End the block the moment the renderer crashes: its answers will never come.
+        """End the block the moment the page is gone: what it waits for will never come.
 
         Raises:
-            PageCrashedError: It crashed while the block ran.
+            PageCrashedError: The renderer crashed while the block ran.
+            ConnectionLostError: The tab was closed, or the browser died.
         """
         with trio.CancelScope() as scope:
             self._guards.add(scope)
+            stop = self.connection.when_lost(
+                self.session.id, lambda: scope.cancel(reason="the page is gone")
+            )
             try:
                 yield
             finally:
+                stop()
                 self._guards.discard(scope)
-        if scope.cancelled_caught:
+        if not scope.cancelled_caught:
+            return
+        if self.crashed:
             raise PageCrashedError(
                 "the page's renderer crashed during the call",
                 hint="The tab is loaded anew. If it happens each time, this page crashes it.",
             )
+        if self.connection.lost.is_set():
+            raise ConnectionLostError("the browser was lost during the call")
+        raise SessionGoneError("the tab was closed during the call")
 
     def take_dialogs(self) -> tuple[Dialog, ...]:
         """Return the dialogs since the last call, and forget them."""
@@ -264,8 +280,8 @@ class Page:
         self._world = None
         for scope in self._guards:
             scope.cancel(reason="the renderer crashed")
-        self.documents.wake()
         self.on_crash()
+        self.documents.wake()
 
     def _hear_page(self, event: Event) -> None:
         if event.method == "Page.javascriptDialogOpening":
@@ -277,6 +293,8 @@ class Page:
             self._world = None
             self.crashed = False
             self.console.clear()
+            self.exceptions.clear()
+            self.network.start_document(self.documents.loader_id)
 
     def _hear_runtime(self, event: Event) -> None:
         if event.method == "Runtime.consoleAPICalled":

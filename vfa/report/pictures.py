@@ -63,6 +63,11 @@ class Shot(msgspec.Struct, frozen=True):
     height: float
     scale: float  # pixels per CSS pixel of the page
 
+    @property
+    def drawn_on(self) -> bool:
+        """Whether the boxes are in its pixels, so that drawing them again would confuse."""
+        return self.name == DRAWN_ON
+
     def rect(self, box: Box) -> Rect | None:
         """Return ``box`` in pixels, cut at the picture's edges; None if it lies outside."""
         left, top = max(0.0, box.x * self.scale), max(0.0, box.y * self.scale)
@@ -134,14 +139,12 @@ def candidates(finding: Finding, page: PageRecord | None, known: dict[int, Shot]
     if finding.evidence.screenshot_index is not None:
         indexes.insert(0, finding.evidence.screenshot_index)
     found = [known[index] for index in dict.fromkeys(indexes) if index in known]
-    # A picture that already has boxes in it is the last choice: two boxes confuse.
-    return sorted(found, key=lambda shot: shot.name == DRAWN_ON)
+    # A picture that already has boxes in it shows those of all findings: the last choice.
+    return sorted(found, key=lambda shot: shot.drawn_on)
 
 
 def marks(shot: Shot, findings: Iterable[tuple[int, Finding]]) -> list[Mark]:
     """Return the numbered boxes of ``findings`` on ``shot``, large ones first."""
-    if shot.name == DRAWN_ON:
-        return []
     found = []
     for number, finding in findings:
         rect = shot.rect(finding.evidence.box) if finding.evidence.box else None

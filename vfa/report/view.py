@@ -14,7 +14,7 @@ import msgspec
 
 from vfa.audit.findings import CATEGORIES, SEVERITIES
 from vfa.report import wording
-from vfa.report.pictures import DRAWN_ON, Crop, Mark, Shot, candidates, crop, marks, shots
+from vfa.report.pictures import Crop, Mark, Shot, candidates, crop, marks, shots
 from vfa.report.vitals import Measure, measures
 from vfa.report.waterfall import Waterfall, waterfall
 
@@ -101,6 +101,7 @@ class View(NamedTuple):
     categories: tuple[Share, ...]
     groups: tuple[Group, ...]
     pages: tuple[Leaf, ...]
+    audited: int  # pages without an error
     shots: tuple[Shot, ...]
     facts: tuple[tuple[str, str], ...]
     numbers: tuple[tuple[str, str], ...]
@@ -132,6 +133,7 @@ def view(report: Report) -> View:
         categories=_shares(CATEGORIES, [item.finding.category for item in items]),
         groups=tuple(group for group in groups if group.items),
         pages=leaves,
+        audited=sum(not page.error for page in report.pages),
         shots=tuple(known[index] for index in sorted(used)),
         facts=_facts(report),
         numbers=tuple(_flat(report.metrics)),
@@ -170,7 +172,7 @@ def _item(
 def _shown_indexes(page: PageRecord, known: dict[int, Shot]) -> tuple[int, ...]:
     """Return the pictures to show of ``page``, ready-made boxes only for want of others."""
     own = [known[index] for index in dict.fromkeys(page.screenshots) if index in known]
-    plain = [shot for shot in own if shot.name != DRAWN_ON]
+    plain = [shot for shot in own if not shot.drawn_on]
     return tuple(shot.index for shot in plain or own)
 
 

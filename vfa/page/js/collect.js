@@ -82,6 +82,7 @@
   const READABLE = ["data-testid", "data-test", "data-test-id", "data-cy", "data-qa"];
   const SPOKEN = ["name", "aria-label", "href", "alt", "placeholder", "for", "title", "src"];
   const seen = new Map(); // simple selector -> elements that match it, as far as we walked
+  const labelsFor = new Map(); // id -> labels whose `for` names it, as far as we walked
   const note = (key) => seen.set(key, (seen.get(key) ?? 0) + 1);
   const readableClass = (name) =>
     !/\d{3,}|^(css|sc|jsx)-|[_-][A-Za-z0-9]*\d[A-Za-z0-9]*[A-Z]|^_|:|^(is|has)-/.test(name) &&
@@ -105,6 +106,18 @@
   };
   const index = (element) => {
     for (const key of simple(element)) note(key);
+    if (element.localName === "label" && element.htmlFor !== "") {
+      if (!labelsFor.has(element.htmlFor)) labelsFor.set(element.htmlFor, []);
+      labelsFor.get(element.htmlFor).push(element);
+    }
+  };
+  // As `element.labels`, which searches the whole document each time it is asked.
+  const labelsOf = (element) => {
+    const near = element.closest("label");
+    const labels = element.id === "" ? [] : (labelsFor.get(element.id) ?? []);
+    return [near, ...labels.filter((label) => label !== near)].filter(
+      (label) => label?.control === element,
+    );
   };
   // Counts of simple selectors are exact for the document, whose every element is counted. In
   // shadow roots, and where quirks mode ignores the case of names, the browser has the last word.
@@ -262,7 +275,9 @@
       labelledBy && textOfIds(element, labelledBy),
       element.getAttribute("aria-label"),
       element.getAttribute("alt"),
-      [...(element.labels ?? [])].map((label) => label.textContent).join(" "),
+      labelsOf(element)
+        .map((label) => label.textContent)
+        .join(" "),
       /^(button|submit|reset)$/.test(element.type ?? "") && element.localName === "input"
         ? element.value || element.type
         : "",
@@ -285,6 +300,12 @@
     }
     return name;
   };
+  // Cheap, and good enough to decide what is kept first where a list overflows.
+  const looksNameless = (element) =>
+    line(element.textContent) === "" &&
+    !element.hasAttribute("aria-label") &&
+    labelsOf(element).length === 0 &&
+    nameOf(element) === "";
   const boxOf = (rect) => ({
     x: round(rect.left + left),
     y: round(rect.top + top),
@@ -294,7 +315,7 @@
   const describe = (seenAs) => ({
     selector: selector(seenAs.element),
     tag: seenAs.element.localName,
-    role: roleOf(seenAs.element),
+    role: seenAs.named === false ? "" : roleOf(seenAs.element),
     name: seenAs.named === false ? "" : nameOf(seenAs.element),
     box: boxOf(seenAs.rect),
     html: opening(seenAs.element),
@@ -307,7 +328,7 @@
 
   const lists = Object.fromEntries(Object.keys(CAPS).map((kind) => [kind, []]));
   let order = 0;
-  // `suspect` entries are kept first when there are more than the cap allows.
+  // Entries whose `suspect` says so are kept first when there are more than the cap allows.
   const keep = (kind, suspect, make) => lists[kind].push({ suspect, order: order++, make });
   const close = () => {
     const facts = {};
@@ -316,8 +337,9 @@
       let kept = entries;
       if (entries.length > CAPS[kind]) {
         omitted[kind] = entries.length - CAPS[kind];
+        for (const entry of entries) entry.first = entry.suspect();
         kept = [...entries]
-          .sort((a, b) => b.suspect - a.suspect || a.order - b.order)
+          .sort((a, b) => b.first - a.first || a.order - b.order)
           .slice(0, CAPS[kind]);
         kept.sort((a, b) => a.order - b.order);
       }
@@ -574,13 +596,13 @@
       /^(tab|menuitem|switch)$/.test(role) ||
       (tag === "input" && /^(button|submit|reset|image)$/.test(element.type)) ||
       (tag === "a" && (href.trim() === "#" || EMPTY_SCRIPT.test(href)));
-    const says = text !== "" || (at.exposed && nameOf(element) !== "");
+    const says = () => text !== "" || (at.exposed && nameOf(element) !== "");
     const cover =
       at.visible && enabled && !state.disabled
         ? coverOf(element, element.getClientRects()[0] ?? at.rect, state.clip)
         : null;
     const tabindex = element.hasAttribute("tabindex") ? element.tabIndex : null;
-    const suspect = cover !== null || tabindex > 0 || (at.exposed && nameOf(element) === "");
+    const suspect = () => cover !== null || tabindex > 0 || (at.exposed && looksNameless(element));
     keep("controls", suspect, () => ({
       ...describe(at),
       type: element.type && typeof element.type === "string" ? element.type : "",
@@ -597,7 +619,7 @@
         selector: selector(cover.element),
         html: opening(cover.element),
       },
-      probe: acts && says && enabled && at.visible && stateOf(element) === "",
+      probe: acts && enabled && at.visible && says() && stateOf(element) === "",
       danger: dangerous(element),
       submits: submits(element),
     }));
@@ -609,7 +631,7 @@
     if (line(element.getAttribute("aria-label")) || element.hasAttribute("aria-labelledby"))
       return "aria";
     if (
-      [...(element.labels ?? [])].some(
+      labelsOf(element).some(
         (label) => line(label.textContent) || label.querySelector("img[alt],[aria-label]"),
       )
     )
@@ -628,15 +650,19 @@
       role === "searchbox" ||
       element.closest("[role=search],search,form[action*=search],form[action*=buscar]") !== null ||
       /^(q|query|search|s|buscar)$/i.test(element.name ?? "");
-    keep("fields", namedBy(element) === "", () => ({
-      ...describe(at),
-      type,
-      named_by: namedBy(element),
-      placeholder: element.getAttribute("placeholder") ?? "",
-      required: element.required === true || element.getAttribute("aria-required") === "true",
-      search,
-      enabled: !state.disabled,
-    }));
+    keep(
+      "fields",
+      () => looksNameless(element),
+      () => ({
+        ...describe(at),
+        type,
+        named_by: namedBy(element),
+        placeholder: element.getAttribute("placeholder") ?? "",
+        required: element.required === true || element.getAttribute("aria-required") === "true",
+        search,
+        enabled: !state.disabled,
+      }),
+    );
   };
 
   // The field that a reader would take a label for: inside it, next after it, or just before it.
@@ -670,19 +696,25 @@
     const near = beside(element);
     const bound = element.control;
     const named = (field) =>
-      (field.labels?.length ?? 0) +
+      labelsOf(field).length +
       (field.hasAttribute("aria-label") || field.hasAttribute("aria-labelledby") ? 1 : 0);
-    keep("labels", bound !== near, () => ({
-      ...describe({ ...at, named: false }),
-      name: line(element.textContent),
-      target,
-      bound: bound ? selector(bound) : "",
-      same_id:
-        target === "" ? 0 : element.getRootNode().querySelectorAll(`#${CSS.escape(target)}`).length,
-      nearest: near ? selector(near) : "",
-      nearest_labels: near ? named(near) : 0,
-      bound_labels: bound ? named(bound) : 0,
-    }));
+    keep(
+      "labels",
+      () => bound !== near,
+      () => ({
+        ...describe({ ...at, named: false }),
+        name: line(element.textContent),
+        target,
+        bound: bound ? selector(bound) : "",
+        same_id:
+          target === ""
+            ? 0
+            : element.getRootNode().querySelectorAll(`#${CSS.escape(target)}`).length,
+        nearest: near ? selector(near) : "",
+        nearest_labels: near ? named(near) : 0,
+        bound_labels: bound ? named(bound) : 0,
+      }),
+    );
   };
 
   const here = location.href.split("#")[0];
@@ -722,17 +754,21 @@
           ?.slice(5) ?? "",
       ) ||
       /(^|\s)js-/.test(element.getAttribute("class") ?? "");
-    keep("links", at.exposed && nameOf(element) === "", () => ({
-      ...describe(at),
-      href: href.slice(0, 500),
-      url: (url?.href ?? "").slice(0, 2000),
-      text: line(element.textContent),
-      target: element.target ?? "",
-      rel: element.rel ?? "",
-      download: element.hasAttribute("download"),
-      fragment_found: fragmentFound(url),
-      scripted,
-    }));
+    keep(
+      "links",
+      () => at.exposed && looksNameless(element),
+      () => ({
+        ...describe(at),
+        href: href.slice(0, 500),
+        url: (url?.href ?? "").slice(0, 2000),
+        text: line(element.textContent),
+        target: element.getAttribute("target") ?? "" ?? "",
+        rel: element.getAttribute("rel") ?? "" ?? "",
+        download: element.hasAttribute("download"),
+        fragment_found: fragmentFound(url),
+        scripted,
+      }),
+    );
   };
 
   const auto = (element, property) => {
@@ -759,23 +795,27 @@
           (up > 0 && style.position === "absolute")),
     );
     const owner = element.parentElement?.closest("a[href],button,[role=button],[role=link]");
-    keep("images", kind === "img" && element.naturalWidth === 0 && element.complete, () => ({
-      ...describe(at),
-      kind,
-      url: (element.currentSrc || element.src || "").slice(0, 2000),
-      alt,
-      decorative,
-      complete: element.complete !== false,
-      lazy: element.loading === "lazy",
-      natural_width: element.naturalWidth ?? 0,
-      natural_height: element.naturalHeight ?? 0,
-      width: round(element.clientWidth - pad("paddingLeft", "paddingRight")),
-      height: round(element.clientHeight - pad("paddingTop", "paddingBottom")),
-      fit: style.objectFit,
-      sized: boxed,
-      in_flow: !state.outOfFlow,
-      named_parent: owner ? nameOf(owner) !== "" : false,
-    }));
+    keep(
+      "images",
+      () => kind === "img" && element.naturalWidth === 0 && element.complete,
+      () => ({
+        ...describe(at),
+        kind,
+        url: (element.currentSrc || element.src || "").slice(0, 2000),
+        alt,
+        decorative,
+        complete: element.complete !== false,
+        lazy: element.loading === "lazy",
+        natural_width: element.naturalWidth ?? 0,
+        natural_height: element.naturalHeight ?? 0,
+        width: round(element.clientWidth - pad("paddingLeft", "paddingRight")),
+        height: round(element.clientHeight - pad("paddingTop", "paddingBottom")),
+        fit: style.objectFit,
+        sized: boxed,
+        in_flow: !state.outOfFlow,
+        named_parent: owner ? nameOf(owner) !== "" : false,
+      }),
+    );
   };
 
   // --- text ------------------------------------------------------------------------------------
@@ -865,15 +905,19 @@
       else groups.set(key, { ...run, size, weight: +run.style.fontWeight || 400, count: 1 });
     }
     for (const group of groups.values()) {
-      keep("texts", ratio(group.front, group.back) < 4.5, () => ({
-        ...describe({ ...group.at, named: false }),
-        text: line(group.text),
-        colour: group.front,
-        background: group.back,
-        font_size: group.size,
-        font_weight: group.weight,
-        count: group.count,
-      }));
+      keep(
+        "texts",
+        () => ratio(group.front, group.back) < 4.5,
+        () => ({
+          ...describe({ ...group.at, named: false }),
+          text: line(group.text),
+          colour: group.front,
+          background: group.back,
+          font_size: group.size,
+          font_weight: group.weight,
+          count: group.count,
+        }),
+      );
     }
   };
 
@@ -941,14 +985,18 @@
       element.closest(
         "a[href],button,summary,[role=button],[role=link],[role=option],[role=tab]",
       ) ?? element.querySelector("a[href]");
-    keep("clipped", true, () => ({
-      ...describe({ ...at, named: false }),
-      text: line(element.textContent),
-      axis,
-      hidden: round(hidden),
-      ellipsis: Boolean(ellipsis),
-      affordance: tooltip !== null || leads !== null || toggled(element),
-    }));
+    keep(
+      "clipped",
+      () => true,
+      () => ({
+        ...describe({ ...at, named: false }),
+        text: line(element.textContent),
+        axis,
+        hidden: round(hidden),
+        ellipsis: Boolean(ellipsis),
+        affordance: tooltip !== null || leads !== null || toggled(element),
+      }),
+    );
   };
 
   // --- the walk --------------------------------------------------------------------------------
@@ -1076,7 +1124,11 @@
       const beyond = rect.right + left - view.width;
       if (beyond > 1) {
         state.beyond = true;
-        keep("wide", true, () => ({ ...describe({ ...at, named: false }), beyond: round(beyond) }));
+        keep(
+          "wide",
+          () => true,
+          () => ({ ...describe({ ...at, named: false }), beyond: round(beyond) }),
+        );
       }
     }
     const isControl = visitControl(at, tag, given, style, state);
@@ -1093,36 +1145,52 @@
     )
       visitImage(at, tag, given, style, state);
     if (/^h[1-6]$/.test(tag) ? given === "" || given === "heading" : given === "heading") {
-      keep("headings", false, () => ({
-        ...describe(at),
-        level: +(element.getAttribute("aria-level") || (/^h/.test(tag) ? tag[1] : 2)),
-        text: line(element.textContent),
-      }));
+      keep(
+        "headings",
+        () => false,
+        () => ({
+          ...describe(at),
+          level: +(element.getAttribute("aria-level") || (/^h/.test(tag) ? tag[1] : 2)),
+          text: line(element.textContent),
+        }),
+      );
     }
     if (LANDMARKS.has(tag) || LANDMARK_ROLES.has(given))
-      keep("landmarks", false, () => describe(at));
+      keep(
+        "landmarks",
+        () => false,
+        () => describe(at),
+      );
     if (tag === "iframe" || tag === "frame") {
-      keep("frames", nameOf(element) === "", () => ({
-        ...describe(at),
-        src: (element.src || "").slice(0, 500),
-        tabindex: element.hasAttribute("tabindex") ? element.tabIndex : null,
-      }));
+      keep(
+        "frames",
+        () => nameOf(element) === "",
+        () => ({
+          ...describe(at),
+          src: (element.src || "").slice(0, 500),
+          tabindex: element.hasAttribute("tabindex") ? element.tabIndex : null,
+        }),
+      );
     }
     if (tag === "form") {
-      keep("forms", false, () => ({
-        ...describe(at),
-        action: String(
-          element.getAttribute("action") === null
-            ? location.href
-            : new URL(element.getAttribute("action"), document.baseURI).href,
-        ).slice(0, 500),
-        method: (element.getAttribute("method") || "get").toLowerCase(),
-        fields: element.querySelectorAll(FIELD).length,
-        submit:
-          element.querySelector(
-            "button:not([type=button],[type=reset]),input[type=submit],input[type=image]",
-          ) !== null,
-      }));
+      keep(
+        "forms",
+        () => false,
+        () => ({
+          ...describe(at),
+          action: String(
+            element.getAttribute("action") === null
+              ? location.href
+              : new URL(element.getAttribute("action"), document.baseURI).href,
+          ).slice(0, 500),
+          method: (element.getAttribute("method") || "get").toLowerCase(),
+          fields: element.querySelectorAll(FIELD).length,
+          submit:
+            element.querySelector(
+              "button:not([type=button],[type=reset]),input[type=submit],input[type=image]",
+            ) !== null,
+        }),
+      );
     }
     const text = LEAVES.has(tag)
       ? ""
@@ -1261,15 +1329,19 @@
   });
   visitRuns();
   for (const entry of performance.getEntriesByType("resource")) {
-    keep("resources", entry.renderBlockingStatus === "blocking", () => ({
-      url: entry.name.slice(0, 2000),
-      kind: entry.initiatorType,
-      start_ms: round(entry.startTime),
-      end_ms: round(entry.responseEnd),
-      transfer_bytes: entry.transferSize,
-      body_bytes: entry.decodedBodySize,
-      render_blocking: entry.renderBlockingStatus === "blocking",
-    }));
+    keep(
+      "resources",
+      () => entry.renderBlockingStatus === "blocking",
+      () => ({
+        url: entry.name.slice(0, 2000),
+        kind: entry.initiatorType,
+        start_ms: round(entry.startTime),
+        end_ms: round(entry.responseEnd),
+        transfer_bytes: entry.transferSize,
+        body_bytes: entry.decodedBodySize,
+        render_blocking: entry.renderBlockingStatus === "blocking",
+      }),
+    );
   }
   const meta = (name) =>
     document.querySelector(`meta[name=${name} i]`)?.getAttribute("content") ?? null;

@@ -220,21 +220,22 @@ async def test_an_audit_survives_the_death_of_its_browser(config, site):
 async def test_a_page_that_crashes_its_renderer_is_reported_not_waited_for(config, site):
     async with open_engine(config) as engine:
 
-        async def crash_soon(link):
+        async def crash_once_it_runs(link):
             with trio.fail_after(10):
-                while True:
-                    targets = await link.connection.call("Target.getTargets")
-                    urls = {t["targetId"]: t["url"] for t in targets["targetInfos"]}
-                    found = [t for t, url in urls.items() if url.endswith("/crash")]
-                    if found:
-                        session = await link.session_of(found[0])
-                        session.post("Page.crash")
-                        return
+                while ("GET", "/slow") not in site.asked:  # noqa: ASYNC110  # a thread's list
+                    await trio.sleep(0.01)
+            targets = await link.connection.call("Target.getTargets")
+            (found,) = [
+                target["targetId"]
+                for target in targets["targetInfos"]
+                if target["url"].endswith("/crash")
+            ]
+            (await link.session_of(found)).post("Page.crash")
 
         site.page("/crash", "<script>fetch('/slow')</script>x")
         site.hang("/slow")
         async with engine.browser.lease() as link, trio.open_nursery() as nursery:
-            nursery.start_soon(crash_soon, link)
+            nursery.start_soon(crash_once_it_runs, link)
             with trio.fail_after(20), pytest.raises(Exception, match="crashed"):
                 await engine.audit(site.url("/crash"))
 

@@ -165,6 +165,7 @@ class AuditRun:
             with page.guard():
                 await check_target(goal.url, self._policy)
                 loaded = await load(page, goal.url, self._request)
+                self._check_origin(loaded)
         except (PageError, SsrfBlockedError, CommandTimeoutError) as error:
             if goal.depth == 0:
                 raise
@@ -174,7 +175,6 @@ class AuditRun:
             record = PageRecord(url=goal.url, depth=goal.depth, error=error.message)
             self._visits.append(_Visit(record))
             return
-        self._check_origin(loaded)
         self._link_checks[goal.url] = LinkCheck(status=loaded.navigated.status)
         status = loaded.navigated.status or 200
         if goal.depth > 0 and status >= BROKEN:
@@ -200,7 +200,11 @@ class AuditRun:
         address = visit.evidence.address
         self._tell("inspecting", address)
         if self._request.include_screenshots:
-            await self._pictures.take(page, address, entry=visit.record.depth == 0)
+            try:
+                with page.guard():
+                    await self._pictures.take(page, address, entry=visit.record.depth == 0)
+            except (PageError, CommandTimeoutError) as error:
+                logger.warning("no pictures of %s: %s", address, error.message)
         if "functional" in self._request.categories:
             self._tell("probing", address)
             await self._probe(context, visit)
@@ -310,8 +314,9 @@ class AuditRun:
 
     def _tell(self, phase: str, url: str = "") -> None:
         self._phase = phase
-        done = sum(visit.evidence is not None for visit in self._visits)
-        self._progress(Progress(phase, done, done + self._frontier.waiting, url))
+        done = len(self._visits)
+        known = done + self._frontier.waiting + (phase == "loading")
+        self._progress(Progress(phase, done, known, url))
 
 
 def _record(loaded: Loaded, depth: int) -> PageRecord:

@@ -211,6 +211,8 @@ class _Tab:
         What may have acted on a page, or on a server, is never repeated. A navigation may: of
         the new document nothing has run before its commit, and the old one is gone anyway.
         """
+        if not reading:
+            self._acted = self._committed = False
         try:
             return await self._try(request, reading=reading)
         except PageCrashedError:
@@ -225,8 +227,6 @@ class _Tab:
         async with self._browser.lease() as link:
             page = None
             commits = 0
-            if not reading:
-                self._acted = False
             try:
                 page = await self._page_on(link, patient=request.waits)
                 commits = page.documents.commits

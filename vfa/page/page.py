@@ -29,20 +29,21 @@ from vfa.page.console import ConsoleLog, read_console_call, read_exception, read
 from vfa.page.documents import Documents
 from vfa.page.js import source
 from vfa.page.network import Exchange, NetworkLog
-from vfa.page.records import Dialog
+from vfa.page.records import ConsoleMessage, Dialog
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from vfa.cdp.connection import Connection
     from vfa.cdp.dialogue import Event
-    from vfa.page.records import ConsoleMessage, PageException
+    from vfa.page.records import PageException
 
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
 WORLD = "vfa"
+MAX_EXCEPTIONS = 500  # of one document that are kept as evidence
 MAX_DIALOGS = 50  # dialogs remembered until someone asks; a page can open them in a loop
 AUTO_ATTACH = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
 # Bytes of answers that Chromium keeps: none, or enough for a page's own API calls.
@@ -310,9 +311,7 @@ class Page:
         self._witness.console(self.documents.url, message)
 
     def _throw(self, exception: PageException) -> None:
-        from vfa.page.records import ConsoleMessage
-
-        if len(self.exceptions) < MAX_DIALOGS * 10:
+        if len(self.exceptions) < MAX_EXCEPTIONS:
             self.exceptions.append(exception)
         # browser_get_console shows exceptions among the errors, marked as such.
         self.console.add(

@@ -28,10 +28,10 @@ from vfa.cdp.session import Session
 from vfa.chromium.find import find_chromium
 from vfa.page.navigation import navigate
 from vfa.page.page import Page
-from vfa.page.readiness import wait_until_ready
 from vfa.process import pipe, process_group
 
 PATIENCE = 60  # seconds for one page, on a busy machine
+QUIET = 0.15  # seconds without a request: fixtures do not wait longer, and there are many
 FLAGS = (
     "--remote-debugging-pipe",
     "--enable-blink-features=ComputedAccessibilityInfo",
@@ -181,7 +181,9 @@ async def _open_page(connection, context_id, device):
 
 async def _collect(page, url, device, probe):
     arrived = await navigate(page, url)
-    await wait_until_ready(page, "networkidle")
+    with trio.move_on_after(PATIENCE):
+        await page.network.wait_for_silence(QUIET)
+    await page.settle()
     facts = await _facts(page)
     requests = page.network.records()
     checks = await trio.to_thread.run_sync(_check_links, facts, arrived.url)

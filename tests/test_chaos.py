@@ -20,7 +20,7 @@ from vfa.page.screenshot import Shot
 
 pytestmark = pytest.mark.browser
 
-FAULTS = int(os.environ.get("VFA_CHAOS_FAULTS", "15"))
+FAULTS = int(os.environ.get("VFA_CHAOS_FAULTS", "10"))
 SEED = int(os.environ.get("VFA_CHAOS_SEED", "20261201"))
 PATIENCE = 25.0  # seconds for one call and for the one after it; a hang costs five
 # What a call may say that was hit; anything else is a bug.
@@ -69,6 +69,7 @@ def strike(kind, how) -> bool:
 STRIKES = [
     ("browser", signal.SIGKILL),
     ("browser", signal.SIGKILL),
+    ("browser", signal.SIGABRT),
     ("browser", signal.SIGSEGV),
     ("browser", signal.SIGSTOP),
     ("renderer", signal.SIGKILL),

@@ -19,7 +19,7 @@ from tests.mcp_peer import ROOT, exit_code, server_process, text_of
 pytestmark = pytest.mark.browser
 
 SERVE = ("-W", "error", "-m", "vfa", "serve")
-INSPECTOR = Path(os.environ.get("VFA_TEST_INSPECTOR") or "/nowhere")
+INSPECTOR = ROOT / ".cache" / "node" / "node_modules" / ".bin" / "mcp-inspector"
 BARE = """
 import anyio, mcp_types as types
 from mcp.server.lowlevel import Server

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MAX_CLIENT_REDIRECTS = 5  # a page that sends the tab round in circles is shown as it is
 
+ERROR_PAGE = 0.5  # seconds for Chromium to show its error page for a failed navigation
 CRASH_NEWS = 0.3  # seconds by which the news of a crash may come after what it brought down
 ABORTED = "net::ERR_ABORTED"
 ADVICE = {
@@ -109,6 +110,10 @@ async def _without_document(page: Page, url: str, started: _Started) -> Navigate
                 page,
                 f"The server answered {status} without content; the page stays as it was.",
                 status,
+            )
+        with trio.move_on_after(ERROR_PAGE):  # so that it does not come in the way of the next
+            await page.documents.wait_until(
+                lambda: page.documents.loader_id == started.loader_id
             )
         raise _failure(url, started.error_text)
     if not started.loader_id:  # a move within the document: no load will follow

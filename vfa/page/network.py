@@ -179,11 +179,16 @@ class NetworkLog:
     def start_document(self, loader_id: str) -> None:
         """Forget what came before the document that has just arrived, its own request apart.
 
-        What the old document left open would be open for ever: its end is not told.
+        What the old document left open would be open for ever: its end is not told. A request
+        for yet another document stays: an error page may arrive after the next one was begun.
         """
-        self._exchanges = {i: e for i, e in self._exchanges.items() if i == loader_id}
-        self._open = {i: e for i, e in self._open.items() if i == loader_id}
-        self._statuses = {i: status for i, status in self._statuses.items() if i == loader_id}
+
+        def stays(exchange: Exchange) -> bool:
+            return exchange.id == loader_id or (exchange.document and exchange.id in self._open)
+
+        self._exchanges = {i: e for i, e in self._exchanges.items() if stays(e)}
+        self._open = {i: e for i, e in self._open.items() if stays(e)}
+        self._statuses = {i: s for i, s in self._statuses.items() if i in self._exchanges}
         self.dropped = 0
 
     def document(self, loader_id: str) -> Exchange | None:

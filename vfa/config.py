@@ -249,10 +249,11 @@ def explain(
     """Return every setting with its value, default and source, in reading order."""
     environ = os.environ if environ is None else environ
     config = load(environ, overrides)
+    given, _ = _given(environ)
     defaults = Config()
     lines = []
     for field, knob in knobs().items():
-        source = "environment" if knob.variable in environ else "default"
+        source = "environment" if field in given else "default"
         if (overrides or {}).get(field) is not None:
             source = "option"
         lines.append(

@@ -111,7 +111,7 @@ class Mailbox(Generic[M]):
         if self._limit is not None and self.load >= self._limit:
             raise QueueFullError(
                 f"the {self.name} queue is full: {self.load} operations run or wait",
-                hint="Wait for the running operations to finish, or raise QUEUE_LIMIT.",
+                hint="Try again when some have finished. QUEUE_LIMIT sets the bound for a tab.",
             )
         letter = _Letter(request)
         self._waiting.append(letter)

@@ -106,7 +106,7 @@ class Supervisor:
                         break
                     await trio.sleep(delay)
             finally:
-                await self._stop_from(0)  # shields and bounds each child
+                await self._stop_from(0)  # noqa: ASYNC102  # shields and bounds each child
         raise RestartsExhaustedError("too many restarts") from crash
 
     async def _start_missing(self, nursery: trio.Nursery) -> Exception | None:

@@ -316,7 +316,7 @@ class _Life:
             self._link = None
             link.finish("stopped")
             self._browser.ends[link.generation] = link.end
-            await self._part(link)  # shields and bounds itself
+            await self._part(link)  # noqa: ASYNC102  # shields and bounds itself
             talking.cancel(reason="the link is over")
         return link
 
@@ -394,7 +394,7 @@ async def run(
                     work.start_soon(life.live)
                     work.start_soon(mailbox.serve_concurrently, life.acquire)
             finally:
-                await life.remove_profile()  # shields and bounds itself
+                await life.remove_profile()  # noqa: ASYNC102  # shields and bounds itself
         finally:
             until.cancel(reason="the browser actor stops")
 

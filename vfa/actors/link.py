@@ -250,7 +250,7 @@ class Link:
             yield page
         finally:
             page.close()
-            await self.close_tab(target_id)  # shields and bounds itself
+            await self.close_tab(target_id)  # noqa: ASYNC102  # shields and bounds itself
 
     # --- events -------------------------------------------------------------------------
 

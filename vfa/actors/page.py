@@ -405,4 +405,4 @@ async def run(
             task_status.started()
             await acts.serve(tab.act)
         finally:
-            await tab.close()  # shields and bounds itself
+            await tab.close()  # noqa: ASYNC102  # shields and bounds itself

@@ -7,6 +7,7 @@ import re
 import pytest
 
 from tests.evidence import BOX, element, exception, make_page, request
+from vfa.audit.assemble import assemble, chosen_rules, inspect
 from vfa.audit.contrast import contrast_ratio, is_large
 from vfa.audit.evidence import (
     ClippedText,
@@ -609,3 +610,18 @@ def test_facts_decode_from_what_the_page_returns():
     import msgspec
 
     assert decode_facts(msgspec.json.encode(facts)) == facts
+
+
+def test_links_of_different_looks_to_one_missing_page_are_one_finding():
+    links = tuple(
+        element(Link, f"#{name}", url=LINK, href="/gone", shape=name, visible=name != "menu")
+        for name in ("menu", "teaser", "footer")
+    )
+    page = make_page(links=links, link_checks={LINK: LinkCheck(404)})
+    drafted = inspect(page, chosen_rules(all_rules(), ["functional"]))
+    (finding,) = assemble(drafted, limit=9).findings
+    assert (finding.rule, finding.occurrences, finding.severity) == (
+        "functional/broken-link",
+        3,
+        "high",
+    )

@@ -314,7 +314,7 @@ class AuditRun:
 
     def _tell(self, phase: str, url: str = "") -> None:
         self._phase = phase
-        done = len(self._visits)
+        done = sum(visit.evidence is not None for visit in self._visits)
         known = done + self._frontier.waiting + (phase == "loading")
         self._progress(Progress(phase, done, known, url))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag
 
+import msgspec
+
 from vfa.audit.rule import Draft, Rule, about
 from vfa.audit.wording import shown
 
@@ -39,7 +41,7 @@ def _draft(
 ) -> Draft:
     place = page.local(target)
     certain = result.status is not None and link.visible
-    return about(
+    draft = about(
         link,
         severity="high" if certain else "medium",
         title=f"Link {shown(link.name or link.text or link.href)} is broken",
@@ -50,6 +52,8 @@ def _draft(
         confidence=1.0 if result.status is not None else 0.8,
         cause=place,
     )
+    # One page that is gone is one defect, however many links of whatever look lead to it.
+    return msgspec.structs.replace(draft, group="")
 
 
 RULE = Rule(

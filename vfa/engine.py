@@ -33,6 +33,7 @@ from vfa.actors.page import Do, SessionTab
 from vfa.actors.witness import BusWitness
 from vfa.audit.request import AuditRequest, Progress
 from vfa.config import load
+from vfa.errors import TabGoneError
 from vfa.mailbox import Mailbox
 from vfa.supervisor import Child, Limits, Supervisor
 
@@ -67,6 +68,16 @@ class Engine:
         self.browser = Browser(browser, config)
         self.session = SessionTab(acts, reads, self.encoder)
         self.coordinator = Coordinator(audits)
+
+    def tab(self, number: int = 0) -> SessionTab:
+        """Return the tab of that number; 0 is the selected one.
+
+        Raises:
+            TabGoneError: There is none.
+        """
+        if number > 1:
+            raise TabGoneError(f"there is no tab {number}", hint="browser_tabs lists them.")
+        return self.session
 
     async def audit(
         self,

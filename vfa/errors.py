@@ -195,6 +195,72 @@ class ElementNotFoundError(PageError):
     code = "ELEMENT_NOT_FOUND"
 
 
+class ElementHiddenError(PageError):
+    """The element is there, but nothing of it is to be seen."""
+
+    code = "ELEMENT_HIDDEN"
+
+
+class ElementNotClickableError(PageError):
+    """The element cannot receive the pointer: it is covered, moving or disabled."""
+
+    code = "ELEMENT_NOT_CLICKABLE"
+
+
+class ElementNotTypeableError(PageError):
+    """The element takes no text, or not this one."""
+
+    code = "ELEMENT_NOT_TYPEABLE"
+
+
+class ElementStaleError(PageError):
+    """The ref belongs to an element, or a document, that is gone."""
+
+    code = "ELEMENT_STALE"
+
+
+class KeyNotSupportedError(PageError):
+    """No key has that name."""
+
+    code = "KEY_NOT_SUPPORTED"
+
+
+class ViewportError(PageError):
+    """Chromium refused the viewport."""
+
+    code = "VIEWPORT_APPLY_FAILED"
+
+
+class TabGoneError(PageError):
+    """There is no tab of that number, or there is none any more."""
+
+    code = "TAB_GONE"
+
+
+class DialogError(PageError):
+    """A dialog is in the way of the call, or the one to be answered is not there."""
+
+    code = "DIALOG"
+
+
+class EvalDisabledError(PageError):
+    """The switch for running JavaScript is off."""
+
+    code = "EVAL_DISABLED"
+
+
+class ShimDisabledError(PageError):
+    """The switch for the WebGL shim is off."""
+
+    code = "WEBGL_SHIM_DISABLED"
+
+
+class TraceUnavailableError(PageError):
+    """The document has no WebGL shim to report."""
+
+    code = "WEBGL_TRACE_UNAVAILABLE"
+
+
 class ScriptError(PageError):
     """An in-page function of ours threw; ``CDP Runtime.exceptionThrown`` details inside."""
 

@@ -90,6 +90,7 @@ class SessionTab:
         self._encoder = encoder
         self._reset = ""
         self._dialogs: list[Dialog] = []
+        self.standing: dict[str, Callable[[Page], Awaitable[Any]]] = {}
         self._going = 0  # navigations asked for and not answered yet
         self._arrived = trio.Event()
 
@@ -144,6 +145,17 @@ class SessionTab:
             return console
 
         return await self.read(read_console)
+
+    def keep(self, name: str, order: Callable[[Page], Awaitable[Any]] | None) -> None:
+        """Have ``order`` carried out on each new page of this tab; None ends the order.
+
+        For what a client set once and expects to last: the viewport, an emulation, a shim.
+        A crash, an idle shutdown or a stuck renderer gives the tab a new page without them.
+        """
+        if order is None:
+            self.standing.pop(name, None)
+        else:
+            self.standing[name] = order
 
     def lose(self, how: str) -> None:
         """Note that the page was lost; ``how`` is a key of ``REASONS``."""
@@ -314,6 +326,11 @@ class _Tab:
         page.on_crash = lambda: self._reload(page)
         try:
             await page.prepare()
+            for name, order in self._handle.standing.items():
+                try:
+                    await order(page)
+                except CdpError as error:
+                    logger.warning("%s could not be set on a new page: %s", name, error)
         except BaseException:
             page.close()
             raise

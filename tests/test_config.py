@@ -34,7 +34,8 @@ def another_value(name: str) -> tuple[str, Any]:
     if get_origin(kind) is Literal:
         other = next(choice for choice in get_args(kind) if choice != default)
         return other, other
-    text = "http://127.0.0.1:9222" if name == "cdp_url" else "something-else"
+    special = {"cdp_url": "http://127.0.0.1:9222", "tools": "core, QA"}
+    text = special.get(name, "something-else")
     return text, text
 
 

@@ -25,6 +25,20 @@ if TYPE_CHECKING:
 TRUE_WORDS = frozenset({"1", "true", "yes", "on"})
 FALSE_WORDS = frozenset({"", "0", "false", "no", "off"})
 
+# What VFA_TOOLS may name; vfa/tools/families.py says which tools they are.
+TOOL_FAMILIES = (
+    "core",
+    "qa",
+    "tabs",
+    "forms",
+    "network",
+    "storage",
+    "emulate",
+    "files",
+    "find",
+    "batch",
+)
+
 
 class Knob(msgspec.Struct, frozen=True):
     """What the environment calls a setting, and what may be said there."""
@@ -80,6 +94,15 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             "IDLE_SHUTDOWN_MS", "Stop the browser after this long without a call; 0: never.", 0
         ),
     ] = 300_000
+
+    # --- tools ---
+    tools: Annotated[
+        str,
+        Knob(
+            "VFA_TOOLS",
+            "Families of tools that clients see, or all: " + ", ".join(TOOL_FAMILIES) + ".",
+        ),
+    ] = "core,qa,tabs,forms"
 
     # --- time ---
     navigation_timeout_ms: Annotated[
@@ -142,6 +165,20 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         int,
         Knob("MAX_REDIRECTS", "Chromium follows redirects by its own limit.", 0, reserved=True),
     ] = 20
+
+    max_download_bytes: Annotated[
+        int,
+        Knob("VFA_MAX_DOWNLOAD_BYTES", "Bytes of a download; larger ones are cancelled.", 1),
+    ] = 100_000_000
+
+    # --- dialogs ---
+    dialogs: Annotated[
+        Literal["dismiss", "accept", "ask"],
+        Knob(
+            "VFA_DIALOGS",
+            "What happens to a page's dialogs; ask: browser_handle_dialog answers them.",
+        ),
+    ] = "dismiss"
 
     # --- policy ---
     allow_local_host: Annotated[
@@ -331,4 +368,11 @@ def _inconsistencies(given: Mapping[str, Any]) -> list[str]:
     url = given.get("cdp_url", "")
     if url and urlsplit(url).scheme not in {"http", "https", "ws", "wss"}:
         problems.append(f"VFA_CDP_URL={url!r}: expected http://host:port or ws://…")
+    families = [word.strip().lower() for word in given.get("tools", "all").split(",")]
+    unknown = [word for word in families if word not in {*TOOL_FAMILIES, "all"}]
+    if unknown:
+        problems.append(
+            f"VFA_TOOLS={given['tools']!r}: there is no family {unknown[0]!r}; expected all, "
+            f"or some of {', '.join(TOOL_FAMILIES)}"
+        )
     return problems

@@ -243,6 +243,18 @@ class DialogError(PageError):
     code = "DIALOG"
 
 
+class DialogOpenedError(DialogError):
+    """A dialog opened in the middle of the call and holds it up; what was done stays done."""
+
+    def __init__(
+        self, message: str, *, kind: str, text: str, default_text: str = "", hint: str = ""
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.kind = kind
+        self.text = text
+        self.default_text = default_text
+
+
 class EvalDisabledError(PageError):
     """The switch for running JavaScript is off."""
 
@@ -265,6 +277,30 @@ class ScriptError(PageError):
     """An in-page function of ours threw; ``CDP Runtime.exceptionThrown`` details inside."""
 
     code = "EVAL_ERROR"
+
+
+class RequestNotFoundError(PageError):
+    """The network log of the tab has no request of that number, or no longer."""
+
+    code = "REQUEST_NOT_FOUND"
+
+
+class StateError(PageError):
+    """A file of saved cookies and storage cannot be used."""
+
+    code = "STATE_INVALID"
+
+
+class StorageError(PageError):
+    """The browser refused a cookie, or an origin's storage cannot be reached."""
+
+    code = "STORAGE_FAILED"
+
+
+class PrintError(PageError):
+    """The browser could not make a PDF of the page."""
+
+    code = "PDF_FAILED"
 
 
 # --- pictures ---------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The picture encoder: scales, annotates and stitches captures in a process of its own.
+"""The picture encoder: what is done to captures, in a process of its own.
 
 Owns that process: it is started by the first job, stopped when unused for a while, killed
 when the asker of its job gives up, and replaced after a crash. Needs no other actor. Does
@@ -17,11 +17,14 @@ from vfa.errors import PictureError
 from vfa.image.header import picture_format, picture_size
 from vfa.image.jobs import (
     MAX_PICTURE_BYTES,
+    Animate,
     Annotate,
+    Crop,
     Fit,
     Job,
     LabelledBox,
     Picture,
+    Sheet,
     Stitch,
     Target,
     Tile,
@@ -135,6 +138,36 @@ class Encoder:
         places = tuple((tile.x, tile.y) for tile in tiles)
         job = Stitch(target, places, width, height)
         return await self._ask(job, *(tile.data for tile in tiles))
+
+    async def crop(
+        self,
+        data: bytes,
+        box: tuple[int, int, int, int],
+        *,
+        format: Format = "jpeg",  # noqa: A002
+        quality: int = 80,
+    ) -> Picture:
+        """Return the part of ``data`` in ``box``: left, top, width, height in pixels."""
+        return await self._ask(Crop(Target(format, quality), box), data)
+
+    async def sheet(
+        self, frames: Sequence[bytes], labels: Sequence[str], *, max_side: int, max_bytes: int
+    ) -> Picture:
+        """Return a JPEG of all ``frames`` in rows, each with its label below it."""
+        target = Target(max_side=max_side, max_bytes=max_bytes)
+        return await self._ask(Sheet(target, tuple(labels)), *frames)
+
+    async def animate(
+        self,
+        frames: Sequence[bytes],
+        durations: Sequence[int],
+        *,
+        max_side: int,
+        max_bytes: int,
+    ) -> Picture:
+        """Return an animated WebP that shows each frame for its milliseconds."""
+        target = Target("webp", max_side=max_side, max_bytes=max_bytes)
+        return await self._ask(Animate(target, tuple(durations)), *frames)
 
     async def _ask(self, job: Job, *pictures: bytes) -> Picture:
         size = sum(map(len, pictures))

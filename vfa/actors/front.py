@@ -25,7 +25,7 @@ from vfa.actors.stdio import claim_standard_streams
 from vfa.actors.wire import open_wire
 from vfa.errors import RestartsExhaustedError, VfaError
 from vfa.log import to_stderr
-from vfa.tools import all_tools
+from vfa.tools import offered_tools
 from vfa.tools.answer import fail, succeed
 from vfa.tools.arguments import read_arguments, suggest
 from vfa.tools.schema import input_schema
@@ -119,7 +119,7 @@ class Front:
     def __init__(self, engine: Engine, config: Config) -> None:
         self._engine = engine
         self._config = config
-        self._tools = {tool.name: tool for tool in all_tools()}
+        self._tools = {tool.name: tool for tool in offered_tools(config.tools)}
         self._listed: list[types.Tool] = []
 
     def server(self) -> Server[Any]:

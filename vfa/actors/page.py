@@ -26,6 +26,7 @@ from vfa.errors import (
     SessionGoneError,
 )
 from vfa.mailbox import Mailbox, Request
+from vfa.page.frames import Refs
 from vfa.page.navigation import Navigated, navigate
 from vfa.page.page import Page
 from vfa.page.screenshot import Capture, Shot, capture
@@ -91,6 +92,7 @@ class SessionTab:
         self._reset = ""
         self._dialogs: list[Dialog] = []
         self.standing: dict[str, Callable[[Page], Awaitable[Any]]] = {}
+        self.origins: dict[str, None] = {}  # where its documents came from, in order
         self._going = 0  # navigations asked for and not answered yet
         self._arrived = trio.Event()
 
@@ -195,6 +197,7 @@ class _Tab:
         self._witness = witness
         self._page: Page | None = None
         self._link: Link | None = None
+        self._refs = Refs()  # it outlives the pages
         self._opening = trio.Lock()  # reads run side by side, and may all find no tab
         self._last_crash = -CRASH_LOOP
         self._acted = False  # the operation of the queue may have changed something
@@ -312,20 +315,22 @@ class _Tab:
         except CdpError:
             return False
         page = Page(session, old.target_id, **self._page_options())
-        page.documents.adopt(old.documents.url, old.documents.loader_id, complete=True)
         await self._use(page, link)
+        await page.adopt(old.documents.url, old.documents.loader_id)
         return True
 
     def _page_options(self) -> dict[str, Any]:
         return {
             "witness": self._witness,
             "console_capacity": self._config.max_console_messages,
+            "refs": self._refs,
+            "origins": self._handle.origins,
         }
 
     async def _use(self, page: Page, link: Link) -> None:
         page.on_crash = lambda: self._reload(page)
         try:
-            await page.prepare()
+            await page.prepare(keep_bodies=True)  # for browser_network
             for name, order in self._handle.standing.items():
                 try:
                     await order(page)

@@ -89,6 +89,7 @@ class Connection:
         params: Mapping[str, Any] | None = None,
         *,
         session_id: str | None = None,
+        surely: bool = False,
     ) -> dict[str, Any]: ...
 
     @overload
@@ -99,6 +100,7 @@ class Connection:
         result: type[T] = ...,
         *,
         session_id: str | None = None,
+        surely: bool = False,
     ) -> T: ...
 
     async def call(
@@ -108,11 +110,13 @@ class Connection:
         result: type[Any] = dict,
         *,
         session_id: str | None = None,
+        surely: bool = False,
     ) -> Any:
         """Send a command and return its result, decoded as ``result``.
 
-        Cancelled before the writer took the command, it is not sent at all; cancelled later,
-        its answer is ignored. Either way the connection stays usable.
+        Cancelled before the writer took the command, it is not sent at all, unless it is to
+        be sent ``surely``; cancelled later, its answer is ignored. Either way the connection
+        stays usable.
 
         Raises:
             CdpError: The browser refused the command.
@@ -130,7 +134,8 @@ class Connection:
         finally:
             del self._slots[id_]
             self._dialogue.forget(id_)
-            self._outbox.pop(id_, None)
+            if not surely:
+                self._outbox.pop(id_, None)
         if isinstance(slot.outcome, VfaError):
             raise slot.outcome
         assert slot.outcome is not None

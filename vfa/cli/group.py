@@ -19,6 +19,7 @@ MODULES: Mapping[str, str] = {
     "doctor": "vfa.cli.doctor",
     "browser": "vfa.cli.browser",
     "config": "vfa.cli.config",
+    "tools": "vfa.cli.tools",
     "version": "vfa.cli.version",
 }
 

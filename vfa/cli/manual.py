@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin, get_type_hints
 
 from vfa import errors
+from vfa.cli.tools import tables
 from vfa.config import Config, explain
 from vfa.errors import VfaError
 
@@ -45,7 +46,11 @@ def errors_table() -> str:
     return "\n".join(rows)
 
 
-TABLES: dict[str, Callable[[], str]] = {"settings": settings_table, "errors": errors_table}
+TABLES: dict[str, Callable[[], str]] = {
+    "tools": tables,
+    "settings": settings_table,
+    "errors": errors_table,
+}
 
 
 def filled_in(text: str) -> str:

@@ -92,7 +92,28 @@ class Stitch(msgspec.Struct, frozen=True, tag_field="job", tag="stitch"):
     height: int
 
 
-Job = Fit | Annotate | Stitch
+class Crop(msgspec.Struct, frozen=True, tag_field="job", tag="crop"):
+    """Cut ``box`` (left, top, width, height), in pixels, out of the one picture."""
+
+    target: Target
+    box: tuple[int, int, int, int]
+
+
+class Sheet(msgspec.Struct, frozen=True, tag_field="job", tag="sheet"):
+    """Put the pictures in rows, each with its label below it."""
+
+    target: Target
+    labels: tuple[str, ...]
+
+
+class Animate(msgspec.Struct, frozen=True, tag_field="job", tag="animate"):
+    """Make one moving picture of the pictures, each shown for its milliseconds."""
+
+    target: Target  # a WebP
+    durations: tuple[int, ...]
+
+
+Job = Fit | Annotate | Stitch | Crop | Sheet | Animate
 
 
 class Order(msgspec.Struct, frozen=True):

@@ -26,12 +26,15 @@ from vfa.image.fit import Encoded, fit
 from vfa.image.jobs import (
     HEADER_BYTES,
     MAX_PICTURE_BYTES,
+    Animate,
     Annotate,
     Answer,
+    Crop,
     Done,
     Failed,
     Fit,
     Order,
+    Sheet,
     Started,
     Stitch,
     frame,
@@ -105,6 +108,18 @@ def work(job: Job, pictures: list[memoryview]) -> Encoded:
 
             tiles = [(data, x, y) for data, (x, y) in zip(pictures, job.places, strict=True)]
             return stitch(tiles, job.width, job.height, job.target)
+        case Crop():
+            from vfa.image.crop import crop
+
+            return crop(pictures[0], job.box, job.target)
+        case Sheet():
+            from vfa.image.preview import contact_sheet
+
+            return contact_sheet(pictures, job.labels, job.target)
+        case Animate():
+            from vfa.image.preview import moving_picture
+
+            return moving_picture(pictures, job.durations, job.target)
 
 
 def limit_memory(byte_count: int) -> None:

@@ -27,9 +27,11 @@ from vfa.errors import (
 )
 from vfa.page.console import ConsoleLog, read_console_call, read_exception, read_log_entry
 from vfa.page.documents import Documents
-from vfa.page.js import source
+from vfa.page.frames import Frame, Frames, Refs, Tree
+from vfa.page.js import kit, source
 from vfa.page.network import Exchange, NetworkLog
 from vfa.page.records import ConsoleMessage, Dialog
+from vfa.page.worlds import MainWorlds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,9 +48,17 @@ WORLD = "vfa"
 MAX_EXCEPTIONS = 500  # of one document that are kept as evidence
 MAX_DIALOGS = 50  # dialogs remembered until someone asks; a page can open them in a loop
 AUTO_ATTACH = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
-# Bytes of answers that Chromium keeps: none, or enough for a page's own API calls.
-NO_BODIES = {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0}
-BODIES = {"maxTotalBufferSize": 10_000_000, "maxResourceBufferSize": 1_000_000}
+# Bytes of answers that Chromium keeps: none, or enough for a page's own API calls. Each byte
+# that is kept costs the renderer one to two; a child is a frame or worker of its own process.
+MAX_POST_DATA = {"maxPostDataSize": 20_000}  # bytes of a request's body in the event itself
+NO_BODIES = {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0} | MAX_POST_DATA
+BODIES = {"maxTotalBufferSize": 10_000_000, "maxResourceBufferSize": 1_000_000} | MAX_POST_DATA
+CHILD_BODIES = BODIES | {"maxTotalBufferSize": 2_000_000}
+CHILD_RUNTIME = {
+    "Runtime.consoleAPICalled",
+    "Runtime.exceptionThrown",
+    "Runtime.executionContextCreated",
+}
 # What CDP says when a document, and the worlds in it, went away between two commands.
 GONE_WORLD = (
     "Cannot find context",
@@ -97,6 +107,20 @@ class _ChildAttached(msgspec.Struct, frozen=True, rename="camel"):
     target_info: dict[str, Any]
 
 
+class _FrameTree(msgspec.Struct, frozen=True, rename="camel"):
+    frame_tree: Tree
+
+
+class _ChildDetached(msgspec.Struct, frozen=True, rename="camel"):
+    session_id: str
+
+
+class Handle(msgspec.Struct, frozen=True):
+    """An object of an isolated world; CDP ``Runtime.RemoteObjectId``."""
+
+    object_id: str
+
+
 class _DialogOpening(msgspec.Struct, frozen=True, rename="camel"):
     type: str
     message: str = ""
@@ -110,6 +134,8 @@ class Page:
         target_id: The tab's target; also the id of its main frame.
         witness: Hears of console messages, exceptions and ended requests.
         console_capacity: Messages the console ring keeps.
+        refs: The names that the tab has used up, where it had a page before this one.
+        origins: Where the documents of the tab's pages came from; grows.
     """
 
     def __init__(
@@ -119,19 +145,24 @@ class Page:
         *,
         witness: Witness | None = None,
         console_capacity: int = 500,
+        refs: Refs | None = None,
+        origins: dict[str, None] | None = None,
     ) -> None:
         self.session = session
         self.target_id = target_id
         self.documents = Documents(target_id)
+        self.frames = Frames(session, target_id, refs or Refs())
         self.console = ConsoleLog(console_capacity)
         self.exceptions: list[PageException] = []
-        self.network = NetworkLog(target_id, self._exchange_ended)
+        self.network = NetworkLog(target_id, self._exchange_ended, origins)
+        self._child_buffers = NO_BODIES
+        self.main_worlds = MainWorlds()
         self.dialogs: list[Dialog] = []
         self.crashed = False
         self.acted = False  # something was sent that a page, or a server, may have noticed
         self._witness: Witness = witness or Silent()
-        self._world: int | None = None
         self._children: dict[str, str] = {}  # session id -> kind of target
+        self._child_orders: dict[str, Callable[[Session], None]] = {}
         self._guards: set[trio.CancelScope] = set()
         self.on_crash: Callable[[], None] = _do_nothing
         self._stop_listening = [session.listen(self._hear)]
@@ -148,6 +179,7 @@ class Page:
             keep_bodies: Have Chromium keep the bodies of answers for later questions.
         """
         buffers = BODIES if keep_bodies else NO_BODIES
+        self._child_buffers = CHILD_BODIES if keep_bodies else NO_BODIES
         for method, params in (
             ("Page.enable", {}),
             ("Page.setLifecycleEventsEnabled", {"enabled": True}),
@@ -160,56 +192,124 @@ class Page:
             self.session.post(method, params)
         await self.session.call("Runtime.runIfWaitingForDebugger")
 
+    async def adopt(self, url: str, loader_id: str) -> None:
+        """Take over a document, and its frames, that were there before we listened."""
+        self.documents.adopt(url, loader_id, complete=True)
+        answer = await self.session.call("Page.getFrameTree", {}, _FrameTree)
+        self.frames.seed(answer.frame_tree, self.session)
+
     def close(self) -> None:
         """Stop listening. The tab itself is closed by whoever opened it."""
         while self._stop_listening:
             self._stop_listening.pop()()
 
-    async def call(self, function: str, *arguments: Any, result: type[T]) -> T:
+    async def call(
+        self, function: str, *arguments: Any, result: type[T], frame: Frame | None = None
+    ) -> T:
         """Call the in-page function ``function`` and return its JSON result as ``result``.
 
         It runs in the isolated world of the current document. When the document goes away
         before the function was called, it is called once more in its successor; a promise
         that its document took with it fails.
 
+        Args:
+            function: The name of its file.
+            arguments: JSON values, or ``Handle`` for objects of the same world.
+            result: What the answer is read as.
+            frame: Whose document; the main frame's if None.
+
         Raises:
             ScriptError: The function threw; the message is the page's.
             CdpError: The document went away for good.
             PageCrashedError: The renderer is gone.
         """
+        called = await self._call(frame or self.frames.main, function, arguments)
+        return msgspec.convert(called.result.get("value"), result, strict=False)
+
+    async def kit(
+        self, function: str, *arguments: Any, result: type[T], frame: Frame | None = None
+    ) -> T:
+        """Call a function of the kit; otherwise like ``call``."""
+        called = await self._call(
+            frame or self.frames.main, "invoke", (function, *arguments), with_kit=True
+        )
+        answer = called.result.get("value") or {}
+        self.frames.refs.last = max(self.frames.refs.last, answer.get("last", 0))
+        return msgspec.convert(answer.get("value"), result, strict=False)
+
+    async def kit_object(
+        self, function: str, *arguments: Any, frame: Frame | None = None
+    ) -> Handle | None:
+        """Call a function of the kit and return a handle on the object it returns, if any.
+
+        Handles die with their document; whoever needs many in one document releases them.
+        """
+        called = await self._call(
+            frame or self.frames.main,
+            "object_of",
+            (function, *arguments),
+            with_kit=True,
+            by_value=False,
+        )
+        object_id = called.result.get("objectId")
+        return None if object_id is None else Handle(object_id)
+
+    async def _call(
+        self,
+        frame: Frame,
+        function: str,
+        arguments: tuple[Any, ...],
+        *,
+        with_kit: bool = False,
+        by_value: bool = True,
+    ) -> _Called:
         for last in (False, True):
             try:
-                return await self._call_in_world(function, arguments, result)
+                world = await self._world_of(frame, with_kit=with_kit)
+                called = await frame.session.call(
+                    "Runtime.callFunctionOn",
+                    {
+                        "functionDeclaration": source(function),
+                        "executionContextId": world,
+                        "arguments": [_argument(value) for value in arguments],
+                        "returnByValue": by_value,
+                        "awaitPromise": True,
+                    },
+                    _Called,
+                )
             except CdpError as error:
-                self._world = None
+                frame.world = None
                 if last or not any(words in error.message for words in GONE_WORLD):
                     raise
+            else:
+                if called.exception_details is not None:
+                    raise ScriptError(_thrown(called.exception_details))
+                return called
         raise AssertionError("unreachable")
 
-    async def _call_in_world(
-        self, function: str, arguments: tuple[Any, ...], result: type[T]
-    ) -> T:
-        if self._world is None:
-            made = await self.session.call(
-                "Page.createIsolatedWorld",
-                {"frameId": self.documents.main_frame, "worldName": WORLD},
-                _World,
+    async def _world_of(self, frame: Frame, *, with_kit: bool) -> int:
+        """Return our world in a frame's document, made and equipped if need be."""
+        session = frame.session
+        if frame.world is None:
+            made = await session.call(
+                "Page.createIsolatedWorld", {"frameId": frame.id, "worldName": WORLD}, _World
             )
-            self._world = made.execution_context_id
-        called = await self.session.call(
-            "Runtime.callFunctionOn",
-            {
-                "functionDeclaration": source(function),
-                "executionContextId": self._world,
-                "arguments": [{"value": argument} for argument in arguments],
-                "returnByValue": True,
-                "awaitPromise": True,
-            },
-            _Called,
-        )
-        if called.exception_details is not None:
-            raise ScriptError(_thrown(called.exception_details))
-        return msgspec.convert(called.result.get("value"), result, strict=False)
+            frame.world = made.execution_context_id
+            frame.equipped = False
+        world = frame.world
+        if with_kit and not frame.equipped:
+            session.post("Runtime.evaluate", {"expression": kit(), "contextId": world})
+            await session.call(
+                "Runtime.callFunctionOn",
+                {
+                    "functionDeclaration": source("kit_floor"),
+                    "executionContextId": world,
+                    "arguments": [{"value": self.frames.refs.last}],
+                },
+            )
+            if frame.world == world:
+                frame.equipped = True
+        return world
 
     async def settle(self, bound: float = 0.5) -> None:
         """Let what just happened reach the screen: two animation frames, or ``bound`` seconds.
@@ -252,6 +352,17 @@ class Page:
             raise ConnectionLostError("the browser was lost during the call")
         raise SessionGoneError("the tab was closed during the call")
 
+    def children(self) -> tuple[Session, ...]:
+        """Return the sessions of frames in other processes, and of workers."""
+        return tuple(Session(self.connection, each) for each in self._children)
+
+    def for_children(self, name: str, order: Callable[[Session], None] | None) -> None:
+        """Have ``order`` carried out on each child to come, before it runs; None ends that."""
+        if order is None:
+            self._child_orders.pop(name, None)
+        else:
+            self._child_orders[name] = order
+
     def take_dialogs(self) -> tuple[Dialog, ...]:
         """Return the dialogs since the last call, and forget them."""
         taken = tuple(self.dialogs)
@@ -278,7 +389,7 @@ class Page:
 
     def _crash(self) -> None:
         self.crashed = True
-        self._world = None
+        self.frames.forget_worlds(self.session.id)
         for scope in self._guards:
             scope.cancel(reason="the renderer crashed")
         self.on_crash()
@@ -290,21 +401,23 @@ class Page:
             return
         commits = self.documents.commits
         self.documents.hear(event)
+        self.frames.hear(event, self.session)
         if self.documents.commits != commits:
-            self._world = None
             self.crashed = False
             self.console.clear()
             self.exceptions.clear()
             self.network.start_document(self.documents.loader_id)
 
     def _hear_runtime(self, event: Event) -> None:
-        if event.method == "Runtime.consoleAPICalled":
+        if event.method == "Runtime.executionContextCreated":
+            self.main_worlds.hear(event)
+        elif event.method == "Runtime.consoleAPICalled":
             if (message := read_console_call(event)) is not None:
                 self._say(message)
         elif event.method == "Runtime.exceptionThrown":
             self._throw(read_exception(event))
         elif event.method == "Runtime.executionContextsCleared":
-            self._world = None
+            self.frames.forget_worlds(self.session.id)
 
     def _say(self, message: ConsoleMessage) -> None:
         self.console.add(message)
@@ -344,33 +457,52 @@ class Page:
 
     def _hear_target(self, name: str, event: Event) -> None:
         """Follow frames of other processes, and workers: their troubles are the page's."""
+        if name == "detachedFromTarget":
+            gone = msgspec.json.decode(event.params, type=_ChildDetached).session_id
+            self._children.pop(gone, None)
+            self.frames.leave(gone)
+            return
         if name != "attachedToTarget":
             return
         child = msgspec.json.decode(event.params, type=_ChildAttached)
         session = Session(self.connection, child.session_id)
         kind = child.target_info.get("type", "")
         self._children[child.session_id] = kind
-        self._stop_listening.append(session.listen(self._hear_child))
-        session.post("Network.enable", NO_BODIES)
+        self._stop_listening.append(
+            session.listen(lambda event: self._hear_child(event, session))
+        )
+        session.post("Network.enable", self._child_buffers)
         session.post("Runtime.enable")
         if kind == "iframe":
+            self.frames.enter(child.target_info.get("targetId", ""), session)
             session.post("Page.enable")
             session.post("Target.setAutoAttach", AUTO_ATTACH)
+        for order in self._child_orders.values():
+            order(session)
         session.post("Runtime.runIfWaitingForDebugger")
 
-    def _hear_child(self, event: Event) -> None:
+    def _hear_child(self, event: Event, session: Session) -> None:
         if event.method.startswith("Network."):
-            self.network.hear(event)
+            self.network.hear(event, self._children.get(session.id, ""))
         elif event.method == "Page.javascriptDialogOpening":
             self._dismiss(msgspec.json.decode(event.params, type=_DialogOpening))
-        elif event.method == "Target.attachedToTarget":
-            self._hear_target("attachedToTarget", event)
-        elif event.method in {"Runtime.consoleAPICalled", "Runtime.exceptionThrown"}:
+        elif event.method.startswith("Page.frame"):
+            self.frames.hear(event, session)
+        elif event.method == "Runtime.executionContextsCleared":
+            self.frames.forget_worlds(session.id)
+        elif event.method.startswith("Target."):
+            self._hear_target(event.method.removeprefix("Target."), event)
+        elif event.method in CHILD_RUNTIME:
             self._hear_runtime(event)
 
 
 def _do_nothing() -> None:
     """React to a crash by doing nothing: whoever uses the page will see it."""
+
+
+def _argument(value: Any) -> dict[str, Any]:
+    """Return a CDP ``Runtime.CallArgument``."""
+    return {"objectId": value.object_id} if isinstance(value, Handle) else {"value": value}
 
 
 def _thrown(details: dict[str, Any]) -> str:

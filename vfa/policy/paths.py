@@ -5,33 +5,36 @@ symbolic link, under another name first. So neither a name nor a link that someb
 there, before or meanwhile, leads out of the directory. The directory itself is the user's
 choice, and may be a link.
 
-``resolve_output`` and ``screenshot_name`` are pure; ``write_output`` blocks, and is run in a
-thread.
+``resolve_output``, ``screenshot_name`` and ``frame_names`` are pure; ``write_output`` and
+``OutputFolder`` block, and are run in a thread.
 """
 
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 import re
 import secrets
 import stat
 import unicodedata
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 import msgspec
 
 from vfa.errors import OutputError, UnsafePathError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
     from pathlib import Path
 
 MAX_NAME = 255  # bytes of one part of a path, on every usual file system
 MAX_PARTS = 16  # folders deep, the file included
 ROOM = 32  # bytes that the temporary name needs besides
+MAX_SAME_NAME = 10_000  # files that differ in their number only
+CHUNK = 1 << 20  # bytes copied at a time
 
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -90,19 +93,71 @@ def write_output(root: Path, name: str, data: bytes) -> Path:
         UnsafePathError: The name leads out, or a link or a folder is in the way.
         OutputError: The file system refuses.
     """
-    target = resolve_output(root, name)
-    try:
-        target.root.mkdir(parents=True, exist_ok=True)
-        with _opened(target) as folder:
-            _replace(folder, target.parts[-1], data)
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EISDIR):
-            raise _unsafe(name, "A link, or what is no file, is in the way") from error
-        raise OutputError(
-            f"{target.path} cannot be written: {error.strerror}",
-            hint="Check OUTPUT_DIR, its permissions and the space left.",
-        ) from error
-    return target.path
+    with OutputFolder(root, [name]) as folder:
+        return folder.write(name, data)
+
+
+class OutputFolder:
+    """The folder of several files, held open from the check of their names to the last one.
+
+    What is moved, or linked to, in its place meanwhile changes nothing: all files go to the
+    folder that was opened.
+
+    Args:
+        root: The output directory.
+        names: Of all files that will be written, in one folder below it.
+
+    Raises:
+        UnsafePathError: A name leads out, or a link or a folder is in the way of a file.
+        OutputError: The file system refuses.
+    """
+
+    def __init__(self, root: Path, names: Sequence[str]) -> None:
+        self._targets = {name: resolve_output(root, name) for name in names}
+        first = self._targets[names[0]]
+        assert all(each.parts[:-1] == first.parts[:-1] for each in self._targets.values())
+        self._folder: int | None = None
+        try:
+            with _translated(names[0], first):
+                first.root.mkdir(parents=True, exist_ok=True)
+                self._folder = _open_folder(first)
+            for name, target in self._targets.items():
+                with _translated(name, target):
+                    _check_replaceable(self._folder, target.parts[-1])
+        except BaseException:
+            self.close()
+            raise
+
+    def write(self, name: str, data: bytes) -> Path:
+        """Write ``data`` to ``name``, all of it or nothing; return its path.
+
+        Raises:
+            UnsafePathError: A link or a folder has come to be in the way.
+            OutputError: The file system refuses.
+        """
+        assert self._folder is not None, "it was closed"
+        target = self._targets[name]
+        with _translated(name, target):
+            _replace(self._folder, target.parts[-1], data)
+        return target.path
+
+    def close(self) -> None:
+        """Let go of the folder. Nothing happens the second time."""
+        folder, self._folder = self._folder, None
+        if folder is not None:
+            os.close(folder)
+
+    def __enter__(self) -> OutputFolder:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def frame_names(prefix: str, image_format: str, count: int) -> list[str]:
+    """Return the names of ``count`` frames: "frame-01.jpg" and so on."""
+    extension = EXTENSIONS[image_format][0]
+    return [f"{prefix}-{number:02d}{extension}" for number in range(1, count + 1)]
 
 
 def screenshot_name(filename: str | None, image_format: str, now: datetime) -> str:
@@ -143,7 +198,20 @@ def _problem(part: str) -> str:
 
 
 @contextmanager
-def _opened(target: SafePath) -> Iterator[int]:
+def _translated(name: str, target: SafePath) -> Iterator[None]:
+    """Turn what the file system says about ``target`` into our own errors."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EISDIR):
+            raise _unsafe(name, "A link, or what is no file, is in the way") from error
+        raise OutputError(
+            f"{target.path} cannot be written: {error.strerror}",
+            hint="Check OUTPUT_DIR, its permissions and the space left.",
+        ) from error
+
+
+def _open_folder(target: SafePath) -> int:
     """Open the folder of ``target``, step by step from its root, and make what is missing."""
     folder = os.open(target.root, FOLDER_FLAGS & ~os.O_NOFOLLOW)
     try:
@@ -153,15 +221,20 @@ def _opened(target: SafePath) -> Iterator[int]:
             below = os.open(part, FOLDER_FLAGS, dir_fd=folder)
             os.close(folder)
             folder = below
-        yield folder
-    finally:
+    except BaseException:
         os.close(folder)
+        raise
+    return folder
 
 
-def _replace(folder: int, name: str, data: bytes) -> None:
+def _check_replaceable(folder: int, name: str) -> None:
     with suppress(FileNotFoundError):
         if not stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+
+
+def _replace(folder: int, name: str, data: bytes) -> None:
+    _check_replaceable(folder, name)
     # A link that is put there after this look is replaced by the rename, not followed.
     temporary = f".{name}.{secrets.token_hex(8)}.part"
     handle = os.open(temporary, FILE_FLAGS, 0o644, dir_fd=folder)

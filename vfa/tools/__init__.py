@@ -8,6 +8,13 @@ if TYPE_CHECKING:
     from vfa.tools.table import Tool
 
 
+def offered_tools(setting: str) -> tuple[Tool, ...]:
+    """Return the tools of the families that ``VFA_TOOLS`` names."""
+    from vfa.tools.families import chosen
+
+    return chosen(all_tools(), setting)
+
+
 def all_tools() -> tuple[Tool, ...]:
     """Return every tool, in the order clients see them."""
     from vfa.tools.browser import BROWSER_TOOLS

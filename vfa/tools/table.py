@@ -61,6 +61,7 @@ class Tool(msgspec.Struct, frozen=True, kw_only=True):
     grace_s: float = 0.0  # for tools that keep their own time and answer with what they have
     expired: Callable[[Any, int], VfaError] | None = None  # arguments, ms -> what to say
     output_schema: Mapping[str, Any] | None = None
+    returns: str = ""  # for people, in Markdown: the fields of the result; not sent to clients
 
     @property
     def is_qa(self) -> bool:

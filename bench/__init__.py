@@ -1,0 +1,1 @@
+"""Measurements that anyone can rerun: what VFA costs beside the floor of the browser."""

@@ -20,6 +20,7 @@ MODULES: Mapping[str, str] = {
     "browser": "vfa.cli.browser",
     "config": "vfa.cli.config",
     "tools": "vfa.cli.tools",
+    "license": "vfa.cli.license",
     "version": "vfa.cli.version",
 }
 

@@ -19,7 +19,7 @@ import secrets
 import stat
 import unicodedata
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Self
 
 import msgspec
 
@@ -37,6 +37,8 @@ MAX_SAME_NAME = 10_000  # files that differ in their number only
 CHUNK = 1 << 20  # bytes copied at a time
 
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# Without waiting for a writer, should somebody have put a named pipe there.
+READ_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
 FILE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 # Characters that change how the rest of a name is shown: "gpj.exe" for "exe.jpg".
@@ -84,17 +86,41 @@ def resolve_output(root: Path, name: str) -> SafePath:
     return SafePath(root.absolute(), parts)
 
 
-def write_output(root: Path, name: str, data: bytes) -> Path:
+def write_output(root: Path, name: str, data: bytes, *, mode: int = 0o644) -> Path:
     """Write ``data`` to ``name`` below ``root``, all of it or nothing; return its path.
 
-    Folders that are missing are made. A file of that name is replaced.
+    Folders that are missing are made. A file of that name is replaced. ``mode`` are its
+    permissions, as far as the process's umask allows them.
 
     Raises:
         UnsafePathError: The name leads out, or a link or a folder is in the way.
         OutputError: The file system refuses.
     """
     with OutputFolder(root, [name]) as folder:
-        return folder.write(name, data)
+        return folder.write(name, data, mode=mode)
+
+
+def read_output(root: Path, name: str, limit: int) -> bytes:
+    """Return what is in the file ``name`` below ``root``, which has ``limit`` bytes at most.
+
+    Raises:
+        UnsafePathError: The name leads out, or a link or a folder is in the way.
+        OutputError: There is no such file, it is too large, or the file system refuses.
+    """
+    target = resolve_output(root, name)
+    with _translated(name, target, "read"):
+        folder = _open_folder(target, make=False)
+        try:
+            handle = os.open(target.parts[-1], READ_FLAGS, dir_fd=folder)
+        finally:
+            os.close(folder)
+        with open(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                raise OSError(errno.EISDIR, os.strerror(errno.EISDIR))
+            data = file.read(limit + 1)
+    if len(data) > limit:
+        raise OutputError(f"{target.path} is too large: more than {limit} bytes")
+    return data
 
 
 class OutputFolder:
@@ -128,7 +154,7 @@ class OutputFolder:
             self.close()
             raise
 
-    def write(self, name: str, data: bytes) -> Path:
+    def write(self, name: str, data: bytes, *, mode: int = 0o644) -> Path:
         """Write ``data`` to ``name``, all of it or nothing; return its path.
 
         Raises:
@@ -138,7 +164,7 @@ class OutputFolder:
         assert self._folder is not None, "it was closed"
         target = self._targets[name]
         with _translated(name, target):
-            _replace(self._folder, target.parts[-1], data)
+            _replace(self._folder, target.parts[-1], data, mode)
         return target.path
 
     def close(self) -> None:
@@ -147,11 +173,45 @@ class OutputFolder:
         if folder is not None:
             os.close(folder)
 
-    def __enter__(self) -> OutputFolder:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+class Arrival(msgspec.Struct, frozen=True):
+    """A file that was taken in."""
+
+    path: Path
+    size: int  # bytes
+    sha256: str  # hexadecimal
+
+
+def take_in(root: Path, name: str, source: Path) -> Arrival:
+    """Copy ``source`` to ``name`` below ``root``, under another number if that is taken.
+
+    Raises:
+        UnsafePathError: The name leads out, or a link or a file is in the way of a folder.
+        OutputError: The file system refuses.
+    """
+    target = resolve_output(root, name)
+    with _translated(name, target):
+        target.root.mkdir(parents=True, exist_ok=True)
+        folder = _open_folder(target)
+    temporary = f".{secrets.token_hex(8)}.part"
+    try:
+        with _translated(name, target):
+            size, sha256 = _copy(source, folder, temporary)
+            free = _reserve(folder, target.parts[-1])
+            os.rename(temporary, free, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary, dir_fd=folder)
+        raise
+    finally:
+        os.close(folder)
+    return Arrival(target.path.with_name(free), size, sha256)
 
 
 def frame_names(prefix: str, image_format: str, count: int) -> list[str]:
@@ -198,7 +258,7 @@ def _problem(part: str) -> str:
 
 
 @contextmanager
-def _translated(name: str, target: SafePath) -> Iterator[None]:
+def _translated(name: str, target: SafePath, done: str = "written") -> Iterator[None]:
     """Turn what the file system says about ``target`` into our own errors."""
     try:
         yield
@@ -206,18 +266,19 @@ def _translated(name: str, target: SafePath) -> Iterator[None]:
         if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EISDIR):
             raise _unsafe(name, "A link, or what is no file, is in the way") from error
         raise OutputError(
-            f"{target.path} cannot be written: {error.strerror}",
+            f"{target.path} cannot be {done}: {error.strerror}",
             hint="Check OUTPUT_DIR, its permissions and the space left.",
         ) from error
 
 
-def _open_folder(target: SafePath) -> int:
+def _open_folder(target: SafePath, *, make: bool = True) -> int:
     """Open the folder of ``target``, step by step from its root, and make what is missing."""
     folder = os.open(target.root, FOLDER_FLAGS & ~os.O_NOFOLLOW)
     try:
         for part in target.parts[:-1]:
-            with suppress(FileExistsError):
-                os.mkdir(part, 0o755, dir_fd=folder)
+            if make:
+                with suppress(FileExistsError):
+                    os.mkdir(part, 0o755, dir_fd=folder)
             below = os.open(part, FOLDER_FLAGS, dir_fd=folder)
             os.close(folder)
             folder = below
@@ -233,11 +294,11 @@ def _check_replaceable(folder: int, name: str) -> None:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
-def _replace(folder: int, name: str, data: bytes) -> None:
+def _replace(folder: int, name: str, data: bytes, mode: int) -> None:
     _check_replaceable(folder, name)
     # A link that is put there after this look is replaced by the rename, not followed.
     temporary = f".{name}.{secrets.token_hex(8)}.part"
-    handle = os.open(temporary, FILE_FLAGS, 0o644, dir_fd=folder)
+    handle = os.open(temporary, FILE_FLAGS, mode, dir_fd=folder)
     try:
         with open(handle, "wb") as file:
             file.write(data)
@@ -246,3 +307,26 @@ def _replace(folder: int, name: str, data: bytes) -> None:
         with suppress(OSError):
             os.unlink(temporary, dir_fd=folder)
         raise
+
+
+def _copy(source: Path, folder: int, name: str) -> tuple[int, str]:
+    """Copy a file into an open folder; return its size in bytes and its SHA-256."""
+    size, digest = 0, hashlib.sha256()
+    handle = os.open(name, FILE_FLAGS, 0o644, dir_fd=folder)
+    with open(handle, "wb") as copy, open(source, "rb") as original:
+        while data := original.read(CHUNK):
+            copy.write(data)
+            digest.update(data)
+            size += len(data)
+    return size, digest.hexdigest()
+
+
+def _reserve(folder: int, name: str) -> str:
+    """Make an empty file of that name, or of the first numbered one that is free."""
+    stem, extension = os.path.splitext(name)
+    for number in range(MAX_SAME_NAME):
+        free = f"{stem} ({number}){extension}" if number else name
+        with suppress(FileExistsError):
+            os.close(os.open(free, FILE_FLAGS, 0o644, dir_fd=folder))
+            return free
+    raise OSError(errno.EEXIST, os.strerror(errno.EEXIST))

@@ -54,6 +54,7 @@ async def check_target(url: str, policy: Policy, *, resolver: Resolver = resolve
     parsed = check_audit_url(url) if policy.kind == "qa" else check_browser_url(url)
     if parsed is None:
         return Target(url)
+    policy.check_navigation(parsed.host, parsed.port)
     addresses = await _addresses(parsed, policy, resolver)
     for address in addresses:
         policy.check_address(address, parsed.host)
@@ -63,7 +64,6 @@ async def check_target(url: str, policy: Policy, *, resolver: Resolver = resolve
 async def _addresses(parsed: Parsed, policy: Policy, resolver: Resolver) -> tuple[str, ...]:
     if parsed.address:
         return (parsed.address,)
-    policy.check_name(parsed.host)
     if is_local_name(parsed.host):
         return ("127.0.0.1", "::1")  # Chromium asks nobody for these
     try:

@@ -20,7 +20,7 @@ from bench.pages import served
 from vfa.config import load
 from vfa.engine import open_engine
 from vfa.tools import all_tools, offered_tools
-from vfa.tools.schema import input_schema
+from vfa.tools.schema import listed_schema
 
 PACKAGE = "gpt-tokenizer@3"
 RATIO = 4.0  # characters of JSON Schema or outline to a token, about
@@ -60,7 +60,7 @@ async def run() -> None:
                 {
                     "name": tool.name,
                     "description": tool.description,
-                    "inputSchema": input_schema(tool, config),
+                    "inputSchema": listed_schema(tool, config),
                 }
                 for tool in tools
             ],

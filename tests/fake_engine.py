@@ -12,10 +12,12 @@ from urllib.parse import urlsplit
 import trio
 
 from vfa.actors.error_bus import ErrorBus
+from vfa.actors.news import News
 from vfa.actors.page import ConsolePage
 from vfa.audit.findings import Finding, Report, Screenshot
 from vfa.audit.request import Progress
-from vfa.errors import NavigationFailedError
+from vfa.errors import NavigationFailedError, TabGoneError
+from vfa.page.downloads import DownloadBook
 from vfa.page.navigation import Navigated
 from vfa.page.records import ConsoleMessage, Dialog
 from vfa.page.screenshot import Capture
@@ -37,7 +39,7 @@ class FakeSession:
         self.messages = ()
         self.dropped = 0
 
-    async def navigate(self, url):
+    async def navigate(self, url, *, milestone="load"):
         self.calls.append(("navigate", url))
         match urlsplit(url).path:
             case "/slow":
@@ -87,9 +89,25 @@ class FakeSession:
         reset, self.reset = self.reset, None
         return reset
 
-    def take_dialogs(self):
+    def take_news(self):
         dialogs, self.dialogs = tuple(self.dialogs), []
-        return dialogs
+        return News(dialogs=dialogs)
+
+
+class FakeTabs:
+    """One tab that is always there; numbers beyond it are gone."""
+
+    def __init__(self, session) -> None:
+        self._session = session
+        self.downloads = DownloadBook()
+
+    def get(self, number=0):
+        if number > 1:
+            raise TabGoneError(f"tab {number} does not exist.", hint="Open tabs: 1 (selected).")
+        return self._session
+
+    def take_reset(self):
+        return self._session.take_reset()
 
 
 class FakeEngine:
@@ -97,7 +115,11 @@ class FakeEngine:
         self.config = config
         self.errors = ErrorBus(config.error_buffer)
         self.session = FakeSession()
+        self.tabs = FakeTabs(self.session)
         self.requests = []
+
+    def tab(self, number=0):
+        return self.tabs.get(number)
 
     async def audit(self, request, *, progress):
         self.requests.append(request)

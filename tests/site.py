@@ -5,6 +5,10 @@ from __future__ import annotations
 import threading
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from email.message import Message
 
 
 class Site:
@@ -14,6 +18,7 @@ class Site:
         self.address = address
         self.pages: dict[str, object] = {}
         self.asked: list[tuple[str, str]] = []  # (method, path with query)
+        self.headers: dict[str, Message] = {}  # of the last request, by path
         self.released = threading.Event()
 
     def url(self, path: str = "/") -> str:
@@ -42,6 +47,7 @@ class _Handler(BaseHTTPRequestHandler):
         if length:
             self.rfile.read(length)
         path = self.path.partition("?")[0]
+        self.site.headers[path] = self.headers
         if path not in self.site.pages:
             return self._answer(404, {"Content-Type": "text/html"}, "<title>gone</title>no")
         page = self.site.pages[path]

@@ -25,6 +25,7 @@ LAYERS = (
     ("errors", "mailbox", "process", "log", "config"),
     ("supervisor",),
     ("cdp", "chromium", "policy", "image"),
+    ("egress",),
     ("page",),
     ("audit", "flow", "reasoning"),
     ("report",),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from datetime import UTC, datetime
@@ -10,7 +11,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vfa.errors import OutputError, UnsafePathError
-from vfa.policy.paths import resolve_output, screenshot_name, write_output
+from vfa.policy.paths import (
+    OutputFolder,
+    frame_names,
+    resolve_output,
+    screenshot_name,
+    take_in,
+    write_output,
+)
 
 NOW = datetime(2031, 2, 3, 4, 5, 6, 789000, tzinfo=UTC)
 
@@ -272,3 +280,73 @@ def test_the_extension_follows_the_format(filename, image_format, name):
 
 def test_the_name_that_is_made_up_can_be_written():
     assert resolve_output(Path("/out"), screenshot_name(None, "jpeg", NOW))
+
+
+# --- several files ----------------------------------------------------------------------
+
+
+def test_several_files_go_to_one_folder_that_is_opened_once(tmp_path):
+    names = frame_names("run/a", "jpeg", 3)
+    assert names == ["run/a-01.jpg", "run/a-02.jpg", "run/a-03.jpg"]
+    with OutputFolder(tmp_path, names) as folder:
+        (tmp_path / "run").rename(tmp_path / "moved")
+        outside = tmp_path / "outside"
+        outside.mkdir()
+        (tmp_path / "run").symlink_to(outside)
+        for name in names:
+            folder.write(name, b"x")
+    assert os.listdir(outside) == []
+    assert sorted(os.listdir(tmp_path / "moved")) == ["a-01.jpg", "a-02.jpg", "a-03.jpg"]
+
+
+@pytest.mark.parametrize("bad", ["../x", "/x", "a\\..\\..\\b", "x\0", "x" * 300])
+def test_one_bad_name_among_several_refuses_all_of_them(tmp_path, bad):
+    with pytest.raises(UnsafePathError):
+        OutputFolder(tmp_path / "out", ["a.jpg", bad])
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_link_in_the_place_of_any_of_several_files_refuses_all_of_them(tmp_path):
+    before = len(os.listdir("/dev/fd"))
+    (tmp_path / "b.jpg").symlink_to("/etc/passwd")
+    with pytest.raises(UnsafePathError, match=r"b\.jpg"):
+        OutputFolder(tmp_path, ["a.jpg", "b.jpg"])
+    assert os.listdir(tmp_path) == ["b.jpg"]
+    assert len(os.listdir("/dev/fd")) == before
+
+
+def test_a_link_that_comes_later_is_refused_when_its_turn_comes(tmp_path):
+    with OutputFolder(tmp_path, ["a.jpg", "b.jpg"]) as folder:
+        folder.write("a.jpg", b"x")
+        (tmp_path / "b.jpg").symlink_to(tmp_path / "a.jpg")
+        with pytest.raises(UnsafePathError):
+            folder.write("b.jpg", b"y")
+    assert (tmp_path / "a.jpg").read_bytes() == b"x"
+
+
+# --- files that come from elsewhere -----------------------------------------------------
+
+
+def test_a_file_that_is_taken_in_never_replaces_another_one(tmp_path):
+    source = tmp_path / "source"
+    source.write_bytes(b"new")
+    out = tmp_path / "out"
+    write_output(out, "in/a.csv", b"old")
+    first, second = (take_in(out, "in/a.csv", source) for _ in "12")
+    assert (first.path.name, second.path.name) == ("a (1).csv", "a (2).csv")
+    assert (first.path.read_bytes(), first.size) == (b"new", 3)
+    assert first.sha256 == hashlib.sha256(b"new").hexdigest()
+    assert (out / "in/a.csv").read_bytes() == b"old"
+    assert sorted(os.listdir(out / "in")) == ["a (1).csv", "a (2).csv", "a.csv"]
+
+
+def test_a_file_is_not_taken_in_through_a_link(tmp_path):
+    (tmp_path / "source").write_bytes(b"new")
+    out, outside = tmp_path / "out", tmp_path / "outside"
+    out.mkdir()
+    (out / "a.csv").symlink_to(outside)
+    assert take_in(out, "a.csv", tmp_path / "source").path.name == "a (1).csv"
+    assert not outside.exists()
+    (out / "sub").symlink_to(tmp_path)
+    with pytest.raises(UnsafePathError):
+        take_in(out, "sub/a.csv", tmp_path / "source")

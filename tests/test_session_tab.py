@@ -9,24 +9,28 @@ import pytest
 import trio
 
 from tests.fake_cdp import FakeBrowser, MemoryTransport
-from vfa.actors import page as page_actor
+from vfa.actors import desk
 from vfa.actors.browser import Leases
 from vfa.actors.encoder import Encoder
 from vfa.actors.launch import Launched
 from vfa.actors.link import PROBE_BOUND, Link
-from vfa.actors.page import SessionTab
+from vfa.actors.page_keeper import ANSWER_BOUND
+from vfa.actors.tabs import Tabs
 from vfa.cdp.connection import Connection
 from vfa.cdp.session import COMMAND_TIMEOUT, Session
 from vfa.config import Config
 from vfa.errors import (
+    ActorGoneError,
     CommandTimeoutError,
     ConnectionLostError,
     PageCrashedError,
     QueueFullError,
+    TabGoneError,
 )
 from vfa.mailbox import Mailbox
 from vfa.page.page import Page, Silent
 from vfa.page.readiness import CAP, wait_until_ready
+from vfa.supervisor import Child, Limits, Supervisor
 
 
 def answers(**more):
@@ -83,16 +87,20 @@ class FakeSupervisor:
 
 
 @asynccontextmanager
-async def tab_on(*links, queue_limit=8):
-    acts, reads = Mailbox("session tab", limit=queue_limit), Mailbox("reads")
-    tab = SessionTab(acts, reads, Encoder(Mailbox("encoder")))
+async def tabs_on(*links, **settings):
+    asked, config = Mailbox("tabs"), Config(**settings)
     supervisor = FakeSupervisor(*links)
-    async with trio.open_nursery() as nursery:
-        await nursery.start(
-            partial(page_actor.run, acts, reads, tab, supervisor, Config(), Silent())
-        )
-        yield tab
-        nursery.cancel_scope.cancel()
+    with Tabs(asked, Encoder(Mailbox("encoder")), config) as tabs:
+        async with trio.open_nursery() as nursery:
+            await nursery.start(partial(desk.run, asked, tabs, supervisor, config, Silent()))
+            yield tabs
+            nursery.cancel_scope.cancel()
+
+
+@asynccontextmanager
+async def tab_on(*links, queue_limit=8):
+    async with tabs_on(*links, queue_limit=queue_limit) as tabs:
+        yield tabs.get(1)
 
 
 async def nothing(page):
@@ -209,7 +217,7 @@ async def test_a_stuck_script_is_ended_after_the_call_that_gave_up(autojump_cloc
             assert scope.cancelled_caught
             start = trio.current_time()
             assert await tab.act(nothing) == "done"
-            assert trio.current_time() - start <= page_actor.ANSWER_BOUND + 0.1
+            assert trio.current_time() - start <= ANSWER_BOUND + 0.1
             assert "Runtime.terminateExecution" in fake.heard
             assert tab.take_reset() is None
         nursery.cancel_scope.cancel()
@@ -336,3 +344,137 @@ async def test_idleness_counts_from_the_end_of_the_last_call(autojump_clock):
         await trio.sleep(100)
         leases.give_back()
     assert trio.current_time() - start == pytest.approx(115)
+
+
+# --- several tabs -----------------------------------------------------------------------------
+
+
+def target(number, opener=None):
+    info = {"targetId": f"T{number}", "type": "page", "url": "", "browserContextId": "C"}
+    return info | ({"openerId": opener} if opener else {})
+
+
+async def attach(fake, number, opener):
+    params = {"sessionId": f"S{number}", "targetInfo": target(number, opener)}
+    await fake.say(method="Target.attachedToTarget", params=params)
+
+
+async def detach(fake, session):
+    await fake.say(method="Target.detachedFromTarget", params={"sessionId": session})
+
+
+async def test_a_tab_that_a_page_opens_is_prepared_before_it_runs(autojump_clock):
+    async with linked(answers()) as (link, fake), tabs_on(link) as tabs:
+        tab = tabs.get()
+        tab.keep("order", lambda page: page.session.call("Runtime.evaluate"))
+        await tab.act(nothing)
+        before = len(fake.commands)
+        await fake.say(
+            method="Page.windowOpen", params={"url": "http://a/wanted"}, sessionId="S"
+        )
+        await attach(fake, 2, "T")
+        await tabs.get(1).act(nothing)
+        await trio.testing.wait_all_tasks_blocked()
+        sent = [c["method"] for c in fake.commands[before:] if c.get("sessionId") == "S2"]
+        assert sent.index("Runtime.evaluate") < sent.index("Runtime.runIfWaitingForDebugger")
+        assert sent.index("Page.enable") < sent.index("Runtime.runIfWaitingForDebugger")
+        (opened,) = tab.take_news().opened
+        assert (opened.tab, opened.url) == (2, "http://a/wanted")
+        assert await tabs.get(2).act(nothing) == "done"
+
+
+async def test_a_tab_that_goes_before_it_ran_is_gone_and_nothing_else(autojump_clock):
+    async with linked(answers()) as (link, fake), tabs_on(link) as tabs:
+        await tabs.get().act(nothing)
+        await attach(fake, 2, "T")
+        await detach(fake, "S2")
+        await trio.sleep(1)
+        with pytest.raises(TabGoneError):
+            tabs.get(2)
+        assert await tabs.get().act(nothing) == "done"
+        assert tabs.take_reset() is None
+
+
+async def test_a_browser_that_lets_go_of_its_tabs_and_stops_is_no_closed_tab(autojump_clock):
+    async with linked(answers()) as (first, fake), linked(answers()) as (second, _):
+        second.generation = 2
+        async with tabs_on(first, second) as tabs:
+            tab = tabs.get()
+            await tab.act(nothing)
+            await detach(fake, "S")
+            await trio.sleep(0.1)
+            fake.vanish()
+            assert await tab.act(nothing) == "done"
+            assert tabs.get() is tab
+            assert "crash" in tabs.take_reset()
+
+
+async def test_the_queues_of_two_tabs_do_not_wait_for_each_other(autojump_clock):
+    async def sleep(page):
+        await trio.sleep(10)
+
+    script = answers()
+    count = iter(range(1, 10))
+    script["Target.createTarget"] = lambda _: {"targetId": f"T{next(count)}"}
+    script["Target.attachToTarget"] = lambda given: {"sessionId": "S" + given["targetId"][1:]}
+    async with linked(script) as (link, _), tabs_on(link) as tabs:
+        other = await tabs.new()
+        start = trio.current_time()
+        async with trio.open_nursery() as callers:
+            callers.start_soon(tabs.get().act, sleep)
+            callers.start_soon(other.act, sleep)
+        assert trio.current_time() - start < 11
+
+
+async def test_closing_a_tab_ends_the_calls_that_work_or_wait_on_it(autojump_clock):
+    async def sleep(page):
+        await trio.sleep_forever()
+
+    gone = []
+
+    async def call(tab):
+        try:
+            await tab.act(sleep)
+        except TabGoneError as error:
+            gone.append(error.message)
+
+    async with linked(answers()) as (link, fake), tabs_on(link) as tabs:
+        tab = tabs.get()
+        async with trio.open_nursery() as callers:
+            callers.start_soon(call, tab)
+            callers.start_soon(call, tab)
+            await trio.testing.wait_all_tasks_blocked()
+            await tabs.close(1)
+        assert gone == ["tab 1 is gone: it was closed."] * 2
+        assert "Target.closeTarget" in fake.heard
+        assert tabs.get().number == 2
+
+
+async def test_a_bug_in_an_operation_costs_the_pages_and_no_number_is_used_twice(
+    autojump_clock,
+):
+    async def bug(page):
+        raise KeyError("a bug")
+
+    supervisor = FakeSupervisor()
+    async with linked(answers()) as (link, fake):
+        supervisor.links.append(link)
+        asked, config = Mailbox("tabs"), Config()
+        with Tabs(asked, Encoder(Mailbox("encoder")), config) as tabs:
+            child = Child("tabs", partial(desk.run, asked, tabs, supervisor, config, Silent()))
+            async with trio.open_nursery() as nursery:
+                await nursery.start(Supervisor([child], Limits()).run)
+                tab, other = tabs.get(), await tabs.new()
+                await other.act(nothing)
+                with pytest.raises(ActorGoneError):
+                    await tab.act(bug)
+                assert await tab.act(nothing) == "done"
+                assert "restarted" in tabs.take_reset()
+                with pytest.raises(TabGoneError):
+                    tabs.get(2)
+                assert (await tabs.new()).number == 3
+                assert "Target.closeTarget" in fake.heard  # nothing is left behind
+                # Nobody of the former life listens any more.
+                await fake.say(method="Target.targetCreated", params={"targetInfo": target(9)})
+                assert await tab.act(nothing) == "done"
+                nursery.cancel_scope.cancel()

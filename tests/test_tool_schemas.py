@@ -79,7 +79,7 @@ def test_the_documented_defaults_and_ranges_are_in_the_schemas():
     }
     assert properties("browser_get_text")["timeout_ms"]["default"] == 10_000
     shot = properties("browser_screenshot")
-    assert shot["format"]["enum"] == ["jpeg", "png"]
+    assert shot["format"]["enum"] == ["jpeg", "png", "webp"]
     assert (shot["quality"]["minimum"], shot["quality"]["maximum"]) == (1, 100)
     assert shot["quality"]["default"] == 80
     assert (shot["delay_ms"]["minimum"], shot["delay_ms"]["maximum"]) == (0, 5000)
@@ -143,7 +143,7 @@ def test_a_lower_cap_lowers_the_stated_maximum_and_default():
         ("browser_screenshot", {"quality": 0}, "quality must be a number from 1 to 100, not 0"),
         ("browser_screenshot", {"quality": 101}, "not 101"),
         ("browser_screenshot", {"quality": True}, "not true"),
-        ("browser_screenshot", {"format": "gif"}, "format must be one of jpeg, png, not 'gif'"),
+        ("browser_screenshot", {"format": "gif"}, "one of jpeg, png, webp, not 'gif'"),
         ("browser_screenshot", {"full_page": "yes"}, "full_page must be true or false"),
         ("browser_screenshot", {"delay_ms": 5001}, "from 0 to 5000"),
         ("browser_get_console", {"level": "warn"}, "level must be one of"),

@@ -140,26 +140,19 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     ] = 100_000
     max_snapshot_items: Annotated[
         int,
-        Knob("MAX_SNAPSHOT_ITEMS", "Default item count of browser_snapshot.", 1, reserved=True),
+        Knob("MAX_SNAPSHOT_ITEMS", "Default item count of browser_snapshot.", 1),
     ] = 100
     max_eval_length: Annotated[
         int,
-        Knob(
-            "MAX_EVAL_LENGTH", "Characters of a browser_evaluate expression.", 1, reserved=True
-        ),
+        Knob("MAX_EVAL_LENGTH", "Characters of a browser_evaluate expression, and result.", 1),
     ] = 100_000
     max_webgl_trace_length: Annotated[
         int,
-        Knob(
-            "MAX_WEBGL_TRACE_LENGTH",
-            "Characters browser_webgl_trace returns.",
-            1,
-            reserved=True,
-        ),
+        Knob("MAX_WEBGL_TRACE_LENGTH", "Characters browser_webgl_trace returns.", 1),
     ] = 100_000
     max_webgl_canvases: Annotated[
         int,
-        Knob("MAX_WEBGL_CANVASES", "Canvases browser_canvas_info describes.", 1, reserved=True),
+        Knob("MAX_WEBGL_CANVASES", "Canvases browser_canvas_info describes.", 1),
     ] = 50
     max_redirects: Annotated[
         int,
@@ -188,15 +181,58 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     allow_private_networks: Annotated[
         bool, Knob("ALLOW_PRIVATE_NETWORKS", "Let browser_* tools reach private addresses.")
     ] = False
-    enable_eval_js: Annotated[
-        bool, Knob("ENABLE_EVAL_JS", "Allow browser_evaluate.", reserved=True)
-    ] = False
+    enable_eval_js: Annotated[bool, Knob("ENABLE_EVAL_JS", "Allow browser_evaluate.")] = False
     enable_webgl_shim: Annotated[
-        bool, Knob("ENABLE_WEBGL_SHIM", "Allow browser_webgl_shim.", reserved=True)
+        bool, Knob("ENABLE_WEBGL_SHIM", "Allow browser_webgl_shim.")
     ] = False
-    license_key: Annotated[
+    blocked_ports: Annotated[
         str,
-        Knob("VFA_LICENSE_KEY", "Licence of a licensed edition.", secret=True, reserved=True),
+        Knob(
+            "VFA_BLOCKED_PORTS",
+            "Ports that nothing is asked of, by commas; those of mail by default.",
+        ),
+    ] = "25,110,143,465,587,993,995,2525"
+    allow_navigate: Annotated[
+        str,
+        Knob(
+            "VFA_ALLOW_NAVIGATE",
+            "Hosts that documents may come from, by commas (example.com, *.example.com, "
+            "example.com:8080); empty: any.",
+        ),
+    ] = ""
+    deny_navigate: Annotated[
+        str, Knob("VFA_DENY_NAVIGATE", "Hosts that no document may come from.")
+    ] = ""
+    allow_requests: Annotated[
+        str, Knob("VFA_ALLOW_REQUESTS", "Hosts that may be asked for anything; empty: any.")
+    ] = ""
+    deny_requests: Annotated[
+        str, Knob("VFA_DENY_REQUESTS", "Hosts that are asked for nothing.")
+    ] = ""
+    proxy_dns: Annotated[
+        Literal["engine", "upstream"],
+        Knob(
+            "VFA_PROXY_DNS",
+            "Behind a proxy (HTTP_PROXY, HTTPS_PROXY), who resolves names. What the proxy "
+            "resolves cannot be checked.",
+        ),
+    ] = "engine"
+    license_public_key: Annotated[
+        str,
+        Knob(
+            "VFA_LICENSE_PUBLIC_KEY",
+            "Demand a licence for audits, signed with this Ed25519 key; empty: none is needed.",
+        ),
+    ] = ""
+    license_key: Annotated[
+        str, Knob("VFA_LICENSE_KEY", "The licence, where one is demanded.", secret=True)
+    ] = ""
+    license_registry: Annotated[
+        str,
+        Knob(
+            "VFA_LICENSE_REGISTRY",
+            "File where installations note their seats; empty: in the user's state folder.",
+        ),
     ] = ""
 
     # --- audits ---
@@ -233,6 +269,14 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     output_dir: Annotated[str, Knob("OUTPUT_DIR", "The only folder that tools write to.")] = (
         "./screenshots"
     )
+    upload_roots: Annotated[
+        str,
+        Knob(
+            "VFA_UPLOAD_ROOTS",
+            "Folders whose files browser_upload may give to pages, separated as in PATH; "
+            "empty: OUTPUT_DIR only.",
+        ),
+    ] = ""
     log_level: Annotated[
         Literal["DEBUG", "INFO", "WARNING", "ERROR"],
         Knob("LOG_LEVEL", "What is said on stderr."),
@@ -247,6 +291,12 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     def output_path(self) -> Path:
         """``OUTPUT_DIR`` as an absolute path."""
         return Path(self.output_dir).absolute()
+
+    @property
+    def upload_paths(self) -> tuple[Path, ...]:
+        """The folders that files may be uploaded from, absolute."""
+        named = [part for part in self.upload_roots.split(os.pathsep) if part.strip()]
+        return tuple(Path(part).absolute() for part in named) or (self.output_path,)
 
 
 class Line(msgspec.Struct, frozen=True):

@@ -2,7 +2,7 @@
 
     front, CLI, embedders
       └─ asks ─▶ coordinator ─ asks ─▶ browser, encoder        (audits, each in a context)
-      └─ asks ─▶ session tab ─ asks ─▶ browser, encoder        (browser tools)
+      └─ asks ─▶ tabs, each tab ─ asks ─▶ browser, encoder     (browser tools)
                         browser ──────▶ Chromium               (pipe or WebSocket)
                         encoder ──────▶ picture process        (pipes)
     error bus: everyone may publish, nobody waits
@@ -11,6 +11,10 @@ The children below are one ``rest_for_one`` line, in start order: what is to the
 built on what is to the left, and is restarted with it. Mailboxes are owned here, so that
 addresses survive restarts. The front is not in the line: it stays connected to its client
 whatever crashes, and answers the calls in flight with an error.
+
+The tabs are one child of the line: each tab is an actor of its own with a queue of its own,
+and they run side by side. Their handles, and the numbers of those that are gone, are in the
+table ``Tabs``, which lives as long as the engine.
 """
 
 from __future__ import annotations
@@ -23,23 +27,23 @@ import trio
 
 from vfa.actors import browser as browser_actor
 from vfa.actors import coordinator as coordinator_actor
+from vfa.actors import desk as desk_actor
 from vfa.actors import encoder as encoder_actor
-from vfa.actors import page as page_actor
 from vfa.actors.browser import Acquire, Browser
 from vfa.actors.coordinator import Audit, Coordinator
 from vfa.actors.encoder import Encoder, Work
 from vfa.actors.error_bus import ErrorBus
-from vfa.actors.page import Do, SessionTab
+from vfa.actors.tabs import Ask, Tabs
 from vfa.actors.witness import BusWitness
 from vfa.audit.request import AuditRequest, Progress
 from vfa.config import load
-from vfa.errors import TabGoneError
 from vfa.mailbox import Mailbox
 from vfa.supervisor import Child, Limits, Supervisor
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from vfa.actors.page import SessionTab
     from vfa.audit.findings import Report
     from vfa.config import Config
 
@@ -59,25 +63,27 @@ class Engine:
         self.mailboxes = (
             Mailbox[Work]("encoder", limit=encoder_actor.QUEUE_LIMIT),
             Mailbox[Acquire]("browser"),
-            Mailbox[Do]("session tab", limit=config.queue_limit),
-            Mailbox[Do]("session tab reader"),
+            Mailbox[Ask]("tabs"),
             Mailbox[Audit]("coordinator"),
         )
-        encoder, browser, acts, reads, audits = self.mailboxes
+        encoder, browser, tabs, audits = self.mailboxes
         self.encoder = Encoder(encoder)
         self.browser = Browser(browser, config)
-        self.session = SessionTab(acts, reads, self.encoder)
+        self.tabs = Tabs(tabs, self.encoder, config)
         self.coordinator = Coordinator(audits)
+
+    @property
+    def session(self) -> SessionTab:
+        """The selected tab."""
+        return self.tabs.selected
 
     def tab(self, number: int = 0) -> SessionTab:
         """Return the tab of that number; 0 is the selected one.
 
         Raises:
-            TabGoneError: There is none.
+            TabGoneError: There is none, or none any more; never another tab.
         """
-        if number > 1:
-            raise TabGoneError(f"there is no tab {number}", hint="browser_tabs lists them.")
-        return self.session
+        return self.tabs.get(number)
 
     async def audit(
         self,
@@ -106,7 +112,7 @@ class Engine:
 
     def children(self) -> list[Child]:
         """Return the supervision line."""
-        encoder, browser, acts, reads, audits = self.mailboxes
+        encoder, browser, tabs, audits = self.mailboxes
         return [
             Child("encoder", partial(encoder_actor.run, encoder, self.config)),
             Child(
@@ -115,12 +121,11 @@ class Engine:
                 stop_timeout=STOP_BROWSER,
             ),
             Child(
-                "session tab",
+                "tabs",
                 partial(
-                    page_actor.run,
-                    acts,
-                    reads,
-                    self.session,
+                    desk_actor.run,
+                    tabs,
+                    self.tabs,
                     self.browser,
                     self.config,
                     BusWitness(self.errors),
@@ -155,6 +160,7 @@ async def open_engine(config: Config | None = None) -> AsyncIterator[Engine]:
     with ExitStack() as stack:
         for mailbox in engine.mailboxes:
             stack.enter_context(mailbox)
+        stack.enter_context(engine.tabs)
         async with _supervised(engine.children()):
             yield engine
 

@@ -274,7 +274,7 @@ class TraceUnavailableError(PageError):
 
 
 class ScriptError(PageError):
-    """An in-page function of ours threw; ``CDP Runtime.exceptionThrown`` details inside."""
+    """JavaScript in a page threw, ours or a caller's; the message is the page's account."""
 
     code = "EVAL_ERROR"
 

@@ -47,6 +47,8 @@ class Launched:
         process: The browser's process; None: attached to one that is not ours.
         url: Its DevTools WebSocket; empty: driven over ``pipe``.
         pipe: The transport of a browser on a pipe.
+        account: What it says on stderr.
+        profile: Its user data directory, if the browser is ours.
     """
 
     def __init__(
@@ -55,9 +57,11 @@ class Launched:
         url: str,
         pipe: Transport | None = None,
         account: Account | None = None,
+        profile: Path | None = None,
     ) -> None:
         self.process = process
         self.url = url
+        self.profile = profile
         self._pipe = pipe
         self._account = account or Account()
 
@@ -150,7 +154,7 @@ async def launch(
         if not sandboxed(root=_is_root(), sandbox=config.sandbox):
             logger.warning("[Browser] Chromium runs without its sandbox: %s", _why(config))
         try:
-            yield Launched(process, url, transport, account)
+            yield Launched(process, url, transport, account, profile)
         finally:
             with trio.move_on_after(EXIT_GRACE, shield=True):
                 await process.wait()

@@ -7,6 +7,7 @@ call. A link that is over never comes back: what lived on it is gone, and says s
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,7 @@ from vfa.errors import CdpError, ConnectionLostError
 from vfa.page.page import Page
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator
 
     from vfa.actors.launch import Launched
     from vfa.cdp.connection import Connection
@@ -30,6 +31,8 @@ logger = logging.getLogger(__name__)
 PROBE_BOUND = 5.0  # seconds for the browser process to answer a trivial question
 SUSPICIOUS = 5.0  # seconds without a word from the browser while a command is open
 CLOSE_BOUND = 2.0  # seconds to close a tab or a context on the way out
+Adopt = Callable[["TargetInfo", Session], None]
+
 PAGES_ONLY = [{"type": "page", "exclude": False}, {"exclude": True}]
 
 
@@ -53,6 +56,10 @@ class TargetInfo(msgspec.Struct, frozen=True, rename="camel"):
 
 class _Attached(msgspec.Struct, frozen=True, rename="camel"):
     session_id: str
+    target_info: TargetInfo
+
+
+class _Created(msgspec.Struct, frozen=True, rename="camel"):
     target_info: TargetInfo
 
 
@@ -88,7 +95,8 @@ class Link:
         self._verdict = trio.Event()
         self._sessions: dict[str, str] = {}  # target id -> session id, of tabs seen
         self._initial = ""  # a blank tab that came with the browser and that nobody uses yet
-        self._popups: dict[str, Callable[[TargetInfo, Session], None]] = {}  # by context id
+        # Who wants the tabs that pages open: by the context, or by the tab, of the page.
+        self._popups: dict[str, Adopt] = {}
 
     async def open(self) -> None:
         """Find out who answers, and hear of every new tab before its first instruction."""
@@ -106,6 +114,12 @@ class Link:
             )
             # Seen by now: only tabs that were open when Chromium started.
             self._initial = next(iter(self._sessions), "")
+        else:
+            # Tabs of somebody else's browser are not ours to stop: only those that our own
+            # pages open are attached to, when they are there already.
+            self.connection.post(
+                "Target.setDiscoverTargets", {"discover": True, "filter": PAGES_ONLY}
+            )
 
     def finish(self, reason: str) -> None:
         """Declare the link over; the first reason stays."""
@@ -167,12 +181,38 @@ class Link:
 
     # --- tabs and contexts --------------------------------------------------------------
 
+    @property
+    def own_window(self) -> dict[str, Any]:
+        """Options of ``open_tab`` for a tab that is always in front.
+
+        Where Chromium has a user interface, headless or not, only the tab in front of a window
+        is drawn: pictures of the others never come. Windows of a person's browser are seen.
+        """
+        return {} if self.launched.process is None else {"newWindow": True}
+
     async def first_tab(self) -> tuple[str, Session]:
         """Return the tab that the browser came with, or a new one if that is taken."""
         target_id, self._initial = self._initial, ""
         if target_id in self._sessions:
             return target_id, await self.session_of(target_id)
-        return await self.open_tab()
+        return await self.open_tab(**self.own_window)
+
+    def adopt_popups_of(self, opener: str, adopt: Adopt) -> Callable[[], None]:
+        """Call ``adopt`` with each tab that a page opens; return how to stop that.
+
+        The tab waits for ``Runtime.runIfWaitingForDebugger`` before it does anything.
+
+        Args:
+            opener: The target id of the page's tab, or the id of a context.
+            adopt: Must not block.
+        """
+        self._popups[opener] = adopt
+
+        def stop() -> None:
+            if self._popups.get(opener) is adopt:
+                del self._popups[opener]
+
+        return stop
 
     async def open_tab(self, context_id: str = "", **options: Any) -> tuple[str, Session]:
         """Open a blank tab; return its target id and session.
@@ -206,9 +246,7 @@ class Link:
                 logger.debug("tab %s was gone already", target_id)
 
     @asynccontextmanager
-    async def context(
-        self, popups: Callable[[TargetInfo, Session], None] | None = None
-    ) -> AsyncIterator[str]:
+    async def context(self, popups: Adopt | None = None) -> AsyncIterator[str]:
         """A browser context of its own: no cookies, cache or storage shared with others.
 
         Args:
@@ -219,7 +257,7 @@ class Link:
             "Target.createBrowserContext", {"disposeOnDetach": True}, _Context
         )
         if popups is not None:
-            self._popups[made.browser_context_id] = popups
+            self.adopt_popups_of(made.browser_context_id, popups)
         try:
             yield made.browser_context_id
         finally:
@@ -262,6 +300,12 @@ class Link:
         elif event.method == "Target.detachedFromTarget":
             gone = msgspec.json.decode(event.params, type=_Session).session_id
             self._sessions = {t: s for t, s in self._sessions.items() if s != gone}
+        elif event.method == "Target.targetCreated":
+            made = msgspec.json.decode(event.params, type=_Created).target_info
+            if made.opener_id in self._popups and made.target_id not in self._sessions:
+                self.connection.post(
+                    "Target.attachToTarget", {"targetId": made.target_id, "flatten": True}
+                )
 
     def _let_run(self, attached: _Attached) -> None:
         """Let a new tab run, or leave that to whoever wants the popups of its context.
@@ -270,7 +314,10 @@ class Link:
         """
         info = attached.target_info
         session = Session(self.connection, attached.session_id)
-        adopt = self._popups.get(info.browser_context_id) if info.opener_id else None
+        adopt = None
+        if info.opener_id:
+            by_context = self._popups.get(info.browser_context_id)
+            adopt = by_context or self._popups.get(info.opener_id)
         if adopt is None:
             session.post("Runtime.runIfWaitingForDebugger")
         else:

@@ -15,7 +15,7 @@ from vfa.config import TOOL_FAMILIES, Config
 from vfa.tools import all_tools, offered_tools
 from vfa.tools.arguments import suggest
 from vfa.tools.families import family_of
-from vfa.tools.schema import input_schema
+from vfa.tools.schema import input_schema, listed_schema
 
 if TYPE_CHECKING:
     from vfa.tools.table import Tool
@@ -90,7 +90,7 @@ def _print_json(tools: tuple[Tool, ...], config: Config) -> None:
         {
             "name": tool.name,
             "description": tool.description,
-            "inputSchema": input_schema(tool, config),
+            "inputSchema": listed_schema(tool, config),
         }
         for tool in tools
     ]

@@ -17,6 +17,7 @@ import hmac
 import logging
 import select
 from contextlib import suppress
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import h11
@@ -338,23 +339,20 @@ async def _copy(
 
 def _target_of(request: h11.Request) -> tuple[str, int, bytes]:
     """Return host, port and path of a request with a whole URL."""
-    url = request.target.decode("ascii", "replace")
-    try:
-        parsed = parse_url(url)
-    except InvalidUrlError as error:
-        raise DialError(Failure("", 0, "net::ERR_INVALID_URL", error.message)) from None
-    if parsed.scheme != "http":
-        raise DialError(Failure(parsed.host, parsed.port, "net::ERR_INVALID_URL", "not http"))
-    rest = request.target[len(b"http://") :]
-    at = min((rest.find(sign) for sign in (b"/", b"?") if sign in rest), default=len(rest))
-    path = rest[at:] or b"/"
-    return parsed.host, parsed.port, path if path.startswith(b"/") else b"/" + path
+    target = request.target
+    if not target.startswith(b"http://"):
+        raise DialError(Failure("", 0, "net::ERR_INVALID_URL", "not an http URL"))
+    starts = (target.find(sign, len(b"http://")) for sign in (b"/", b"?"))
+    at = min((start for start in starts if start >= 0), default=len(target))
+    path = target[at:] or b"/"
+    return *_place_of(target[len(b"http://") : at]), path if path[:1] == b"/" else b"/" + path
 
 
-def _place_of(target: bytes) -> tuple[str, int]:
-    """Return host and port of a CONNECT."""
+@lru_cache(1024)
+def _place_of(authority: bytes) -> tuple[str, int]:
+    """Return host and port of a URL's authority, or of a CONNECT."""
     try:
-        parsed = parse_url(f"http://{target.decode('ascii', 'replace')}/")
+        parsed = parse_url(f"http://{authority.decode('ascii', 'replace')}/")
     except InvalidUrlError as error:
         raise DialError(Failure("", 0, "net::ERR_INVALID_URL", error.message)) from None
     return parsed.host, parsed.port

@@ -23,7 +23,7 @@ from vfa.image.fit import (
     resized,
 )
 from vfa.image.header import picture_size
-from vfa.image.plan import scaled_size
+from vfa.image.plan import budget_scale, scaled_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,7 +53,7 @@ def contact_sheet(pictures: Sequence[Buffer], labels: Sequence[str], target: Tar
     rows = math.ceil(len(pictures) / columns)
     room = (side - GAP) / columns - GAP
     tall = ((side - GAP) / rows - GAP - STRIP) * wide / high
-    width = max(SMALLEST_FRAME, min(wide, math.floor(room), math.floor(tall)))
+    width = min(wide, max(SMALLEST_FRAME, math.floor(min(room, tall))))
     height = max(1, round(width * high / wide))
     across, down = width + GAP, height + STRIP + GAP
     sheet = Image.new("RGB", (GAP + columns * across, GAP + rows * down), PAPER)
@@ -63,7 +63,8 @@ def contact_sheet(pictures: Sequence[Buffer], labels: Sequence[str], target: Tar
         x, y = GAP + column * across, GAP + row * down
         sheet.paste(_within(data, width, height), (x, y))
         draw.text((x, y + height + STRIP // 2), label, fill=INK, font=font, anchor="lm")
-    return encode_within(sheet, target)
+    scale = budget_scale(*sheet.size, target)
+    return encode_within(resized(sheet, scaled_size(*sheet.size, scale)), target, scale)
 
 
 def sheet_columns(count: int, aspect: float) -> int:

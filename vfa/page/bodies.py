@@ -73,6 +73,8 @@ async def response_body(page: Page, exchange: Exchange) -> Body | None:
         )
     except (CdpError, SessionGoneError) as error:
         return Body(missing=_why(error, page, session))
+    if not answered.body and exchange.body:
+        return Body(missing="The page took it in a way that leaves Chromium nothing to show.")
     return _body(answered.body, encoded=answered.base64_encoded)
 
 
@@ -83,7 +85,15 @@ def _session_of(page: Page, exchange: Exchange) -> Session:
 
 
 def _body(text: str, *, encoded: bool) -> Body:
-    return Body(data=base64.b64decode(text)) if encoded else Body(text=text)
+    if not encoded:
+        return Body(text=text)
+    data = base64.b64decode(text)
+    try:
+        # Chromium takes whatever came without a type of text for binary.
+        decoded = data.decode()
+    except UnicodeDecodeError:
+        return Body(data=data)
+    return Body(data=data) if "\0" in decoded else Body(text=decoded)
 
 
 def _why(error: CdpError | SessionGoneError, page: Page, session: Session) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 import trio
@@ -71,7 +71,8 @@ class Dialogs:
         self.held = opening
         for scope in self._settling:
             scope.cancel(reason="a dialog is open")
-        self._bound_calls(trio.current_time() + GRACE)
+        for scope in self._calls:
+            scope.deadline = trio.current_time() + GRACE
         return None
 
     def _decide(self, opening: Opening) -> Decision | None:
@@ -93,10 +94,7 @@ class Dialogs:
         """
         opening = self.held
         if opening is None:
-            raise DialogError(
-                "no dialog is open",
-                hint="With next: true the answer is kept for the next dialog of the tab.",
-            )
+            raise none_open()
         if decision.accept and decision.text is None:
             decision = Decision(accept=True, text=opening.default_prompt)
         self.closed(accepted=decision.accept)
@@ -111,7 +109,8 @@ class Dialogs:
     def forget(self) -> None:
         """Let go of a held dialog that went with its document."""
         self.held = None
-        self._bound_calls(math.inf)
+        for scope in self._calls:
+            scope.deadline = math.inf
 
     def take(self) -> tuple[Dialog, ...]:
         """Return the dialogs that were answered since the last call, and forget them."""
@@ -125,20 +124,7 @@ class Dialogs:
                 Dialog(kind=opening.type, message=opening.message, accepted=accepted)
             )
 
-    def _bound_calls(self, deadline: float) -> None:
-        for scope in self._calls:
-            scope.deadline = deadline
-
     # --- calls that a dialog would hold up ------------------------------------------------
-
-    def check(self) -> None:
-        """Refuse what a held dialog would hold up.
-
-        Raises:
-            DialogError: One is held.
-        """
-        if self.held is not None:
-            raise in_the_way(self.held)
 
     @contextmanager
     def interrupting(self) -> Iterator[None]:
@@ -168,6 +154,21 @@ class Dialogs:
             yield
         finally:
             self._settling.discard(scope)
+
+
+def handling(decision: Decision) -> dict[str, Any]:
+    """Return the parameters of CDP ``Page.handleJavaScriptDialog``."""
+    if decision.text is None:
+        return {"accept": decision.accept}
+    return {"accept": decision.accept, "promptText": decision.text}
+
+
+def none_open() -> DialogError:
+    """Return the error for an answer to a dialog that is not there."""
+    return DialogError(
+        "no dialog is open",
+        hint="With next: true the answer is kept for the next dialog of the tab.",
+    )
 
 
 def in_the_way(opening: Opening) -> DialogError:

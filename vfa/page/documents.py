@@ -79,6 +79,7 @@ class Documents:
         self.commits = 0  # documents so far; tells an old one from its successor
         self.same_document = 0  # navigations within a document so far
         self.starting = ""  # loader of a navigation that has started and not committed
+        self.starts = 0  # navigations to other documents that have started so far
         self.scheduled = False  # a client-side redirect is due within a second
         self._milestones: dict[str, set[str]] = {}
         self._bell = trio.Event()
@@ -158,9 +159,10 @@ class Documents:
         started = msgspec.json.decode(event.params, type=_Started)
         if (
             started.frame_id == self.main_frame
-            and "sameDocument" not in started.navigation_type
+            and "samedocument" not in started.navigation_type.lower()
         ):
             self.starting = started.loader_id
+            self.starts += 1
 
     def _scheduled(self, event: Event) -> None:
         due = msgspec.json.decode(event.params, type=_Scheduled)

@@ -19,7 +19,7 @@ from vfa.policy.paths import BIDIRECTIONAL, CONTROL, DEVICES
 from vfa.policy.redact import redact_url
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 State = Literal["in_progress", "completed", "cancelled", "too_large", "failed"]
 
@@ -62,7 +62,7 @@ class DownloadBook:
         self._last = 0
         self._bell = trio.Event()
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[Download]:
         return iter(tuple(self._downloads.values()))
 
     @property

@@ -57,7 +57,7 @@ NETWORKS = {
 }
 
 
-class Emulation(msgspec.Struct, frozen=True, omit_defaults=True):
+class Emulation(msgspec.Struct, frozen=True):
     """What is emulated; a default is the browser's own."""
 
     media: str = ""
@@ -95,9 +95,7 @@ def commands(settings: Emulation) -> dict[str, tuple[Command, ...]]:
     return {
         "media": (_media(settings),),
         "locale": (Command("Emulation.setLocaleOverride", {"locale": settings.locale}),),
-        "timezone": (
-            Command("Emulation.setTimezoneOverride", {"timezoneId": settings.timezone}),
-        ),
+        "timezone": _timezone(settings.timezone),
         "user_agent": (_user_agent(settings),),
         "geolocation": _geolocation(settings.geolocation),
         "network": (_network(settings),),
@@ -106,7 +104,9 @@ def commands(settings: Emulation) -> dict[str, tuple[Command, ...]]:
         ),
         "touch": (_touch(enabled=settings.touch),),
         "vision": (
-            Command("Emulation.setEmulatedVisionDeficiency", {"type": settings.vision or "none"}),
+            Command(
+                "Emulation.setEmulatedVisionDeficiency", {"type": settings.vision or "none"}
+            ),
         ),
         "headers": (Command("Network.setExtraHTTPHeaders", {"headers": settings.headers}),),
     }
@@ -115,9 +115,7 @@ def commands(settings: Emulation) -> dict[str, tuple[Command, ...]]:
 def changes(old: Emulation, new: Emulation) -> dict[str, tuple[Command, ...]]:
     """Return the commands that lead from ``old`` to ``new``, by facet."""
     before = commands(old)
-    return {
-        facet: wanted for facet, wanted in commands(new).items() if wanted != before[facet]
-    }
+    return {facet: wanted for facet, wanted in commands(new).items() if wanted != before[facet]}
 
 
 async def emulate(page: Page, old: Emulation, new: Emulation) -> None:
@@ -221,6 +219,14 @@ def _media(settings: Emulation) -> Command:
     }
     chosen = [{"name": name, "value": value} for name, value in features.items() if value]
     return Command("Emulation.setEmulatedMedia", {"media": settings.media, "features": chosen})
+
+
+def _timezone(name: str) -> tuple[Command, ...]:
+    # Chromium checks the name only where no override is in force yet.
+    return tuple(
+        Command("Emulation.setTimezoneOverride", {"timezoneId": each})
+        for each in dict.fromkeys(("", name))
+    )
 
 
 def _user_agent(settings: Emulation) -> Command:

@@ -34,6 +34,7 @@ class Refs:
         self.prefix = prefix  # of the tab: "" for the first, else "t2" …
         self.last = 0  # the highest element number handed out, in any frame
         self.frames = 0  # frames that were given a number
+        self.snapshots = 0  # outlines that were given an id
 
 
 class Frame:

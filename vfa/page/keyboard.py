@@ -19,6 +19,7 @@ from vfa.page.keys import (
     find_key,
     graphemes,
     modifier_keys,
+    utf16_length,
 )
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 BURST = 50  # strokes sent before their effect is awaited; bounds what a browser has to queue
 
+LONGEST_TEXT = 4  # UTF-16 units of a key event's text; Chromium refuses more
 ENTER = find_key("Enter")
 SHIFT_KEY = modifier_keys(SHIFT)[0]
 
@@ -94,6 +96,9 @@ def _key_of(cluster: str) -> Key | None:
 
 def _stroke(key: Key, bits: int) -> Iterator[Command]:
     """Give the events of one key going down and up while ``bits`` are held."""
+    if utf16_length(key.text) > LONGEST_TEXT:
+        yield insert(key.text)
+        return
     text = "" if bits & NO_TEXT else key.text
     yield _key_event("keyDown" if text else "rawKeyDown", key, bits | key.modifier, text)
     yield _key_event("keyUp", key, bits & ~key.modifier)

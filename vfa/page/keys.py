@@ -333,6 +333,11 @@ def graphemes(text: str) -> list[str]:
     return clusters
 
 
+def utf16_length(text: str) -> int:
+    """Return the length of ``text`` as JavaScript and Chromium count it."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
 def is_one_character(text: str) -> bool:
     """Say whether ``text`` is one visible character, however many code points it takes."""
     return (

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 REF = re.compile(r"(t\d+)?(?:f(\d+))?e(\d+)")
 MARGIN = 0.06  # seconds before the caller's deadline at which a wait gives up and says why
-LONGEST = 120.0  # seconds of a wait whose caller set no deadline
+LONGEST = 20.0  # seconds of one wait in a page; a longer one is made of several
 ROUND = 1.0  # seconds of one wait in several frames; then frames that came are looked at, too
 _STEP = re.compile(r""">>>|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\\.|.""", re.DOTALL)
 

@@ -73,13 +73,14 @@ async def navigate(page: Page, url: str, *, milestone: str = "load") -> Navigate
         started = await _leave(page, url)
         answered = await _without_document(page, url, started)
         if answered is None:
-            await _arrive(page, started.loader_id, milestone)
-            note = await _follow_client_redirects(page, milestone)
-            answered = await _describe(page, note)
+            await arrive(page, started.loader_id, milestone)
+            note = await follow_client_redirects(page, milestone)
+            answered = await describe(page, note)
         done = True
         return answered
     finally:
-        if not done and not page.crashed:  # a crashed tab is being loaded anew
+        # A crashed tab is being loaded anew; an open dialog is answered, and then it goes on.
+        if not done and not page.crashed and page.dialogs.held is None:
             page.session.post("Page.stopLoading")
 
 
@@ -115,14 +116,14 @@ async def _without_document(page: Page, url: str, started: _Started) -> Navigate
             await page.documents.wait_until(
                 lambda: page.documents.loader_id == started.loader_id
             )
-        raise _failure(url, started.error_text)
+        raise failure(url, started.error_text)
     if not started.loader_id:  # a move within the document: no load will follow
         await page.settle()
-        return await _describe(page, "")
+        return await describe(page, "")
     return None
 
 
-async def _arrive(page: Page, loader_id: str, milestone: str) -> None:
+async def arrive(page: Page, loader_id: str, milestone: str) -> None:
     """Wait until the document, or one that took its place, reached ``milestone``."""
     documents = page.documents
     commits = documents.commits
@@ -137,7 +138,7 @@ async def _arrive(page: Page, loader_id: str, milestone: str) -> None:
     await documents.wait_until(arrived)
 
 
-async def _follow_client_redirects(page: Page, milestone: str) -> str:
+async def follow_client_redirects(page: Page, milestone: str) -> str:
     """Follow navigations that the page starts by itself right after loading."""
     documents = page.documents
 
@@ -153,14 +154,19 @@ async def _follow_client_redirects(page: Page, milestone: str) -> str:
         await documents.wait_until(
             lambda before=commits: documents.commits > before or at_rest()  # type: ignore[misc]
         )
-        await _arrive(page, documents.loader_id, milestone)
+        await arrive(page, documents.loader_id, milestone)
     return "The page keeps navigating by itself; this is where it was when it was left alone."
 
 
-async def _describe(page: Page, note: str) -> Navigated:
+async def describe(page: Page, note: str = "") -> Navigated:
+    """Say where the tab is now.
+
+    Raises:
+        NavigationFailedError: It shows Chromium's error page.
+    """
     documents = page.documents
     if documents.url.startswith("chrome-error:"):
-        raise _failure(documents.unreachable_url, "the error page was shown")
+        raise failure(documents.unreachable_url, "the error page was shown")
     place = await locate(page)
     request = page.network.document(documents.loader_id)
     address = request.response.remote_ip_address if request and request.response else ""
@@ -178,7 +184,8 @@ async def _stayed(page: Page, note: str, status: int | None = None) -> Navigated
     return Navigated(place.url, place.title, status, note)
 
 
-def _failure(url: str, net_error: str) -> NavigationFailedError:
+def failure(url: str, net_error: str) -> NavigationFailedError:
+    """Return the error for a document that did not arrive."""
     hint = ADVICE.get(net_error, "Check the URL and that its server answers.")
     if "CERT" in net_error or "SSL" in net_error:
         hint = "The certificate or TLS set-up of the server is not acceptable to Chromium."

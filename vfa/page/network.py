@@ -7,7 +7,6 @@ are fed in by ``Page`` as they are attached.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import msgspec
 import trio
@@ -31,6 +30,7 @@ from vfa.page.network_events import (
     SocketAsked,
     SocketFrame,
 )
+from vfa.page.origin import origin_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -254,9 +254,8 @@ class NetworkLog:
         self._weigh(exchange, length_of(exchange.response.headers))
 
     def _visit(self, url: str) -> None:
-        parts = urlsplit(url)
-        if parts.scheme in {"http", "https"}:
-            self.origins[f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"] = None
+        if origin := origin_of(url):
+            self.origins[origin] = None
             if len(self.origins) > MAX_ORIGINS:
                 del self.origins[next(iter(self.origins))]
 

@@ -25,7 +25,10 @@ from vfa.errors import (
     ScriptError,
     SessionGoneError,
 )
+from vfa.page.ax_trees import AxTrees
 from vfa.page.console import ConsoleLog, read_console_call, read_exception, read_log_entry
+from vfa.page.dialogs import Dialogs, Opening, handling
+from vfa.page.delta import Outlines
 from vfa.page.documents import Documents
 from vfa.page.frames import Frame, Frames, Refs, Tree
 from vfa.page.js import kit, source
@@ -34,7 +37,7 @@ from vfa.page.records import ConsoleMessage, Dialog
 from vfa.page.worlds import MainWorlds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Awaitable, Callable, Iterator
 
     from vfa.cdp.connection import Connection
     from vfa.cdp.dialogue import Event
@@ -46,7 +49,6 @@ T = TypeVar("T")
 
 WORLD = "vfa"
 MAX_EXCEPTIONS = 500  # of one document that are kept as evidence
-MAX_DIALOGS = 50  # dialogs remembered until someone asks; a page can open them in a loop
 AUTO_ATTACH = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
 # Bytes of answers that Chromium keeps: none, or enough for a page's own API calls. Each byte
 # that is kept costs the renderer one to two; a child is a frame or worker of its own process.
@@ -105,6 +107,7 @@ class _Called(msgspec.Struct, frozen=True, rename="camel"):
 class _ChildAttached(msgspec.Struct, frozen=True, rename="camel"):
     session_id: str
     target_info: dict[str, Any]
+    waiting_for_debugger: bool = True
 
 
 class _FrameTree(msgspec.Struct, frozen=True, rename="camel"):
@@ -121,9 +124,8 @@ class Handle(msgspec.Struct, frozen=True):
     object_id: str
 
 
-class _DialogOpening(msgspec.Struct, frozen=True, rename="camel"):
-    type: str
-    message: str = ""
+class _DialogClosed(msgspec.Struct, frozen=True):
+    result: bool = False
 
 
 class Page:
@@ -136,6 +138,7 @@ class Page:
         console_capacity: Messages the console ring keeps.
         refs: The names that the tab has used up, where it had a page before this one.
         origins: Where the documents of the tab's pages came from; grows.
+        dialogs: What is to be done about dialogs; they are dismissed if None.
     """
 
     def __init__(
@@ -147,6 +150,7 @@ class Page:
         console_capacity: int = 500,
         refs: Refs | None = None,
         origins: dict[str, None] | None = None,
+        dialogs: Dialogs | None = None,
     ) -> None:
         self.session = session
         self.target_id = target_id
@@ -157,12 +161,15 @@ class Page:
         self.network = NetworkLog(target_id, self._exchange_ended, origins)
         self._child_buffers = NO_BODIES
         self.main_worlds = MainWorlds()
-        self.dialogs: list[Dialog] = []
+        self.dialogs = dialogs or Dialogs()
+        self.ax_trees = AxTrees()
+        self.outlines = Outlines()
         self.crashed = False
         self.acted = False  # something was sent that a page, or a server, may have noticed
         self._witness: Witness = witness or Silent()
         self._children: dict[str, str] = {}  # session id -> kind of target
         self._child_orders: dict[str, Callable[[Session], None]] = {}
+        self.fresh: dict[str, str] = {}  # of the children, those met before they ran
         self._guards: set[trio.CancelScope] = set()
         self.on_crash: Callable[[], None] = _do_nothing
         self._stop_listening = [session.listen(self._hear)]
@@ -172,11 +179,17 @@ class Page:
         """The connection that the tab's session runs on."""
         return self.session.connection
 
-    async def prepare(self, *, keep_bodies: bool = False) -> None:
+    async def prepare(
+        self,
+        *,
+        keep_bodies: bool = False,
+        first: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
         """Switch on what ``Page`` listens to, and let the tab run. One round trip.
 
         Args:
             keep_bodies: Have Chromium keep the bodies of answers for later questions.
+            first: What else is to be done before the tab's first instruction runs.
         """
         buffers = BODIES if keep_bodies else NO_BODIES
         self._child_buffers = CHILD_BODIES if keep_bodies else NO_BODIES
@@ -190,6 +203,8 @@ class Page:
             ("Target.setAutoAttach", AUTO_ATTACH),
         ):
             self.session.post(method, params)
+        if first is not None:
+            await first()
         await self.session.call("Runtime.runIfWaitingForDebugger")
 
     async def adopt(self, url: str, loader_id: str) -> None:
@@ -317,7 +332,7 @@ class Page:
         A hidden tab runs no animation frames, and a wedged one no code at all; neither may
         cost more than the bound.
         """
-        with trio.move_on_after(bound):
+        with trio.move_on_after(bound) as scope, self.dialogs.ending(scope):
             try:
                 await self.call("two_frames", result=bool)
             except CdpError:
@@ -365,9 +380,7 @@ class Page:
 
     def take_dialogs(self) -> tuple[Dialog, ...]:
         """Return the dialogs since the last call, and forget them."""
-        taken = tuple(self.dialogs)
-        self.dialogs.clear()
-        return taken
+        return self.dialogs.take()
 
     # --- events -------------------------------------------------------------------------
 
@@ -389,6 +402,7 @@ class Page:
 
     def _crash(self) -> None:
         self.crashed = True
+        self.dialogs.forget()
         self.frames.forget_worlds(self.session.id)
         for scope in self._guards:
             scope.cancel(reason="the renderer crashed")
@@ -397,13 +411,18 @@ class Page:
 
     def _hear_page(self, event: Event) -> None:
         if event.method == "Page.javascriptDialogOpening":
-            self._dismiss(msgspec.json.decode(event.params, type=_DialogOpening))
+            self._open_dialog(event)
+            return
+        if event.method == "Page.javascriptDialogClosed":
+            closed = msgspec.json.decode(event.params, type=_DialogClosed)
+            self.dialogs.closed(accepted=closed.result)
             return
         commits = self.documents.commits
         self.documents.hear(event)
         self.frames.hear(event, self.session)
         if self.documents.commits != commits:
             self.crashed = False
+            self.dialogs.forget()
             self.console.clear()
             self.exceptions.clear()
             self.network.start_document(self.documents.loader_id)
@@ -442,24 +461,20 @@ class Page:
     def _exchange_ended(self, exchange: Exchange) -> None:
         self._witness.exchange(self.documents.url, exchange)
 
-    def _dismiss(self, dialog: _DialogOpening) -> None:
-        """Answer a dialog at once: an open one stops every script of the page.
-
-        Everything is dismissed but ``beforeunload``, where dismissing means to stay, which
-        would trap the tab on the page.
-        """
-        accept = dialog.type == "beforeunload"
-        if len(self.dialogs) < MAX_DIALOGS:
-            self.dialogs.append(
-                Dialog(kind=dialog.type, message=dialog.message[:1000], accepted=accept)
-            )
-        self.session.post("Page.handleJavaScriptDialog", {"accept": accept})
+    def _open_dialog(self, event: Event) -> None:
+        """Answer a dialog at once, or hold it: an open one stops every script of the page."""
+        decision = self.dialogs.open(msgspec.json.decode(event.params, type=Opening))
+        if decision is None:
+            self.documents.wake()
+        else:
+            self.session.post("Page.handleJavaScriptDialog", handling(decision))
 
     def _hear_target(self, name: str, event: Event) -> None:
         """Follow frames of other processes, and workers: their troubles are the page's."""
         if name == "detachedFromTarget":
             gone = msgspec.json.decode(event.params, type=_ChildDetached).session_id
             self._children.pop(gone, None)
+            self.fresh.pop(gone, None)
             self.frames.leave(gone)
             return
         if name != "attachedToTarget":
@@ -468,6 +483,8 @@ class Page:
         session = Session(self.connection, child.session_id)
         kind = child.target_info.get("type", "")
         self._children[child.session_id] = kind
+        if child.waiting_for_debugger:
+            self.fresh[child.session_id] = kind
         self._stop_listening.append(
             session.listen(lambda event: self._hear_child(event, session))
         )
@@ -484,8 +501,6 @@ class Page:
     def _hear_child(self, event: Event, session: Session) -> None:
         if event.method.startswith("Network."):
             self.network.hear(event, self._children.get(session.id, ""))
-        elif event.method == "Page.javascriptDialogOpening":
-            self._dismiss(msgspec.json.decode(event.params, type=_DialogOpening))
         elif event.method.startswith("Page.frame"):
             self.frames.hear(event, session)
         elif event.method == "Runtime.executionContextsCleared":

@@ -1,4 +1,4 @@
-"""Reading text, and where the tab is."""
+"""Reading text, in all frames and shadow trees, and where the tab is."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from typing import TYPE_CHECKING
 import msgspec
 import trio
 
-from vfa.errors import CdpError, ElementNotFoundError, InvalidArgsError, ScriptError
+from vfa.errors import CdpError, ScriptError
+from vfa.page import locating
+from vfa.page.locating import Target
+from vfa.page.stitching import Part, Reading, read_document, read_frames
 
 if TYPE_CHECKING:
+    from vfa.page.frames import Frame
     from vfa.page.page import Page
 
 ASK_BOUND = 0.3  # seconds; after that the browser process answers instead of the renderer
@@ -32,31 +36,49 @@ class _Target(msgspec.Struct, frozen=True, rename="camel"):
     target_info: _TargetInfo
 
 
-async def get_text(page: Page, selector: str = "") -> str:
-    """Return the visible text of the body, or of the first match of ``selector``.
+class _Text(Reading, frozen=True):
+    parts: tuple[str | int, ...] = ()  # texts, and between them numbers of frames' elements
 
-    Form fields give their value. Waits for a match until the caller's scopes end the wait.
+
+async def get_text(page: Page, selector: str = "", ref: str = "") -> str:
+    """Return the visible text of the page, or of the element that is named.
+
+    The text is that of ``innerText``, with what is in shadow trees and frames where it is
+    seen. Form fields give their value. A selector is waited for until it matches, or the
+    caller's time is almost up.
 
     Raises:
         InvalidArgsError: ``selector`` is not a CSS selector.
+        ElementNotFoundError: It matched nothing in time.
+        ElementStaleError: The element of ``ref`` is gone.
     """
-    try:
-        return await page.call("get_text", selector, result=str)
-    except ScriptError as error:
-        if "SyntaxError" in error.message or "not a valid selector" in error.message:
-            raise InvalidArgsError(
-                f"{selector!r} is not a valid selector (SyntaxError)",
-                hint="Give a CSS selector such as `#id`, `.class` or `[name=email]`.",
-            ) from None
-        raise
+    frame, number = page.frames.main, 0
+    if selector or ref:
+        element = await locating.locate(page, Target(selector, ref))
+        frame, number = element.frame, element.number
+
+    async def read(each: Frame) -> _Text:
+        asked = number if each is frame else 0
+        return await read_document(page, each, "textOf", asked, result=_Text)
+
+    return _put_together(await read_frames(page, frame, read, _frames_in))
 
 
-def not_found(selector: str, waited_s: float) -> ElementNotFoundError:
-    """Return the error for a selector that matched nothing in time."""
-    return ElementNotFoundError(
-        f"Element not found: {selector} (waited {waited_s:g} s)",
-        hint="Check the selector against the page, or wait longer with timeout_ms.",
-    )
+def _frames_in(text: _Text) -> list[int]:
+    return [part for part in text.parts if isinstance(part, int)]
+
+
+def _put_together(part: Part[_Text]) -> str:
+    """Return the text of a document; that of a frame has lines of its own."""
+    texts = []
+    for piece in part.value.parts:
+        if isinstance(piece, str):
+            texts.append(piece)
+        elif piece in part.inner:
+            texts.append(_put_together(part.inner[piece]))
+    if len(texts) <= 1:
+        return "".join(texts)
+    return "\n".join(text.strip("\n") for text in texts if text.strip())
 
 
 async def locate(page: Page) -> Location:

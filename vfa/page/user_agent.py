@@ -49,7 +49,7 @@ def client_hints(agent: str) -> dict[str, Any] | None:
     if brand:
         brands.append((brand, match[2 if match is chromium else 1], _version(match)))
     system, version = _system(agent)
-    mobile = "Mobile" in agent
+    model = _MODEL.search(agent)
     return {
         "brands": [{"brand": name, "version": major} for name, major, _ in brands],
         "fullVersionList": [{"brand": name, "version": full} for name, _, full in brands],
@@ -57,8 +57,8 @@ def client_hints(agent: str) -> dict[str, Any] | None:
         "platformVersion": version,
         "architecture": "" if system == "Android" else "x86",
         "bitness": "" if system == "Android" else "64",
-        "model": match[1] if (match := _MODEL.search(agent)) else "",
-        "mobile": mobile,
+        "model": model[1] if model else "",
+        "mobile": "Mobile" in agent,
         "wow64": False,
     }
 
@@ -77,6 +77,6 @@ def _system(agent: str) -> tuple[str, str]:
     for token, name, _ in _SYSTEMS:
         if match := token.search(agent):
             version = match[1].replace("_", ".") if match.groups() else ""
-            parts = (version.split(".") + ["0", "0"])[:3] if version else []
+            parts = [*version.split("."), "0", "0"][:3] if version else []
             return name, ".".join(parts)
     return "", ""

@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 from msgspec import Meta
 
+from vfa.tools.answer import Answer
+
 if TYPE_CHECKING:
     from vfa.actors.page import SessionTab
     from vfa.config import Config
+    from vfa.errors import DialogOpenedError
+    from vfa.page.dialogs import Opening
+    from vfa.page.downloads import Download
 
 MAX_SELECTOR = 10_000  # characters
 MAX_FILENAME = 1_000
@@ -26,16 +31,63 @@ class NoArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def dialogs(session: SessionTab) -> dict[str, Any]:
-    """Return what to add to an answer about dialogs that the page opened meanwhile."""
-    taken = session.take_dialogs()
-    if not taken:
-        return {}
-    return {
-        "dialogs": [
+    """Return what to add to an answer about what happened to the tab meanwhile.
+
+    Dialogs, the one that is open among them; tabs that its page opened; downloads it began.
+    """
+    news = session.take_news()
+    told: dict[str, Any] = {}
+    if news.dialogs:
+        told["dialogs"] = [
             {"type": dialog.kind, "message": dialog.message, "accepted": dialog.accepted}
-            for dialog in taken
+            for dialog in news.dialogs
         ]
+    if news.dialog is not None:
+        told["dialog"] = open_dialog(news.dialog)
+    if news.opened:
+        told["opened"] = [{"tab": opened.tab, "url": opened.url} for opened in news.opened]
+    if news.refused:
+        told["tabsRefused"] = news.refused
+    if news.downloads:
+        told["downloads"] = [describe_download(download) for download in news.downloads]
+    return told
+
+
+def open_dialog(dialog: Opening) -> dict[str, Any]:
+    """Describe a dialog that waits for browser_handle_dialog."""
+    described = {"type": dialog.type, "message": dialog.message}
+    if dialog.type == "prompt":
+        described["defaultText"] = dialog.default_prompt
+    return described
+
+
+def interrupted(dialog: DialogOpenedError) -> Answer:
+    """Return the answer of a call that a dialog cut short: what it did is done."""
+    described = {"type": dialog.kind, "message": dialog.text}
+    if dialog.kind == "prompt":
+        described["defaultText"] = dialog.default_text
+    note = f"The call was carried out up to the dialog. {dialog.hint}"
+    return Answer(value={"interrupted": True, "dialog": described, "note": note})
+
+
+def describe_download(download: Download) -> dict[str, Any]:
+    """Describe a download as far as it got."""
+    described: dict[str, Any] = {
+        "id": download.id,
+        "name": download.name,
+        "state": download.state,
+        "url": download.url,
+        "tab": download.tab,
+        "bytes": download.received,
     }
+    optional = {
+        "totalBytes": None if download.ended else download.total,
+        "mimeType": download.mime_type,
+        "path": download.path,
+        "sha256": download.sha256,
+        "reason": download.reason,
+    }
+    return described | {name: value for name, value in optional.items() if value}
 
 
 def utf16_length(text: str) -> int:

@@ -1,31 +1,44 @@
-"""The tools that go places: navigate, get_url."""
+"""The tools that go places: navigate, get_url, back, forward, reload."""
 
 from __future__ import annotations
 
 import logging
 import os
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 import trio
 from msgspec import Meta
 
 from vfa.errors import DeadlineExceededError, SsrfBlockedError, VfaError
+from vfa.page import history
 from vfa.policy.network import Policy
 from vfa.policy.redact import redact_url
 from vfa.policy.resolve import check_target
 from vfa.tools.answer import Answer
-from vfa.tools.fields import NoArguments, TimeoutMs, dialogs, navigation_time, tool_time
-from vfa.tools.table import Call, Hints, Tool
+from vfa.tools.fields import TabNumber, TimeoutMs, dialogs, navigation_time, tool_time
+from vfa.tools.table import Call, Hints, Tool, took_too_long
 
 if TYPE_CHECKING:
+    from vfa.actors.page import SessionTab
     from vfa.engine import Engine
+    from vfa.page.history import Moved
+    from vfa.page.navigation import Navigated
 
 logger = logging.getLogger(__name__)
 
 MAX_URL = 65_536  # characters; longer ones are a mistake, and cost the log and the answer
 LEAVE_BOUND = 5.0  # seconds for leaving a page that must not be shown
 PROXY_VARIABLES = ("http_proxy", "https_proxy", "all_proxy")
+USABLE = (
+    "The page may be usable all the same: try browser_get_text. "
+    "For a slow site allow more with timeout_ms, or wait for less with wait_until."
+)
+
+Url = Annotated[str, Meta(max_length=MAX_URL, description="http(s) URL or about:blank.")]
+WaitUntil = Literal["load", "domcontentloaded"]
+MILESTONES = {"load": "load", "domcontentloaded": "DOMContentLoaded"}  # CDP's words
 
 # --- browser_navigate ------------------------------------------------------------------
 
@@ -33,30 +46,60 @@ PROXY_VARIABLES = ("http_proxy", "https_proxy", "all_proxy")
 class NavigateArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments of ``browser_navigate``."""
 
-    url: Annotated[str, Meta(max_length=MAX_URL, description="http(s) URL or about:blank.")]
+    url: Url
+    wait_until: WaitUntil = "load"
+    tab: TabNumber = 0
     timeout_ms: TimeoutMs = 0
 
 
 async def navigate(engine: Engine, arguments: NavigateArguments, call: Call) -> Answer:
     """Go to a URL, if the policy allows it by name and by every address it has."""
-    policy = Policy.for_browser(engine.config)
-    logger.info("[MCP] Navigating to %s", redact_url(arguments.url))
-    target = await check_target(arguments.url, policy)
-    session = engine.session
-    there = await session.navigate(arguments.url)
-    if not _behind_a_proxy():
-        try:
-            policy.check_address(there.remote_address, target.host)
-        except SsrfBlockedError:
-            # A redirect led there, or the name changed its address. What it holds is not
-            # for the client: the next read must not find it.
-            with trio.move_on_after(LEAVE_BOUND, shield=True):
-                await session.navigate("about:blank")
-            raise
+    await check_url(engine, arguments.url)
+    session = engine.tab(arguments.tab)
+    there = await go(engine, session, arguments.url, arguments.wait_until)
+    return Answer(value=describe(there) | dialogs(session))
+
+
+async def check_url(engine: Engine, url: str) -> None:
+    """Judge a URL that a client wants to go to, by name and by every address it has.
+
+    Raises:
+        InvalidUrlError: It is none that a tab may show.
+        SsrfBlockedError: The policy refuses its host.
+    """
+    logger.info("[MCP] Navigating to %s", redact_url(url))
+    await check_target(url, Policy.for_browser(engine.config))
+
+
+async def go(engine: Engine, session: SessionTab, url: str, wait_until: WaitUntil) -> Navigated:
+    """Go to a URL that was checked, and judge where that led.
+
+    Raises:
+        SsrfBlockedError: The document came from an address that the policy refuses.
+    """
+    there = await session.navigate(url, milestone=MILESTONES[wait_until])
+    await judge(engine, session, there, urlsplit(url).hostname or "")
+    return there
+
+
+async def judge(engine: Engine, session: SessionTab, there: Navigated, host: str) -> None:
+    """Judge the address that a document came from; leave it if it is refused."""
+    if _behind_a_proxy():
+        return
+    try:
+        Policy.for_browser(engine.config).check_address(there.remote_address, host)
+    except SsrfBlockedError:
+        # A redirect led there, or the name changed its address. What it holds is not for the
+        # client: the next read must not find it.
+        with trio.move_on_after(LEAVE_BOUND, shield=True):
+            await session.navigate("about:blank")
+        raise
+
+
+def describe(there: Navigated) -> dict[str, Any]:
+    """Return what every tool that goes somewhere answers."""
     value: dict[str, Any] = {"url": there.url, "title": there.title, "status": there.status}
-    if there.note:
-        value["note"] = there.note
-    return Answer(value=value | dialogs(session))
+    return value | ({"note": there.note} if there.note else {})
 
 
 def _behind_a_proxy() -> bool:
@@ -68,17 +111,22 @@ def navigation_timeout(arguments: NavigateArguments, milliseconds: int) -> VfaEr
     """Return the failure of a page that did not load in time."""
     return DeadlineExceededError(
         f"Navigation timeout after {milliseconds} ms: {redact_url(arguments.url[:500])}",
-        hint="The page may be usable all the same: try browser_get_text. "
-        "For a slow site allow more with timeout_ms.",
+        hint=USABLE,
     )
 
 
 # --- browser_get_url -------------------------------------------------------------------
 
 
-async def get_url(engine: Engine, arguments: NoArguments, call: Call) -> Answer:
+class GetUrlArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of ``browser_get_url``."""
+
+    tab: TabNumber = 0
+
+
+async def get_url(engine: Engine, arguments: GetUrlArguments, call: Call) -> Answer:
     """Say where the tab is."""
-    location = await engine.session.get_url()
+    location = await engine.tab(arguments.tab).get_url()
     return Answer(
         value={
             "url": location.url,
@@ -86,6 +134,77 @@ async def get_url(engine: Engine, arguments: NoArguments, call: Call) -> Answer:
             "readyState": location.ready_state,
         }
     )
+
+
+# --- browser_back, browser_forward, browser_reload ---------------------------------------
+
+
+class MoveArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of ``browser_back`` and ``browser_forward``."""
+
+    wait_until: WaitUntil = "load"
+    tab: TabNumber = 0
+    timeout_ms: TimeoutMs = 0
+
+
+class ReloadArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of ``browser_reload``."""
+
+    ignore_cache: bool = False
+    wait_until: WaitUntil = "load"
+    tab: TabNumber = 0
+    timeout_ms: TimeoutMs = 0
+
+
+async def back(engine: Engine, arguments: MoveArguments, call: Call) -> Answer:
+    """Go back by one page."""
+    return await _step(engine, arguments, -1)
+
+
+async def forward(engine: Engine, arguments: MoveArguments, call: Call) -> Answer:
+    """Go forward by one page."""
+    return await _step(engine, arguments, 1)
+
+
+async def _step(engine: Engine, arguments: MoveArguments, steps: int) -> Answer:
+    session = engine.tab(arguments.tab)
+    milestone = MILESTONES[arguments.wait_until]
+
+    async def check(url: str) -> None:
+        await check_url(engine, url)
+
+    moved = await session.leave(
+        lambda page: history.step(page, steps, check, milestone=milestone)
+    )
+    return await _moved(engine, session, moved)
+
+
+async def reload(engine: Engine, arguments: ReloadArguments, call: Call) -> Answer:
+    """Load the page anew."""
+    session = engine.tab(arguments.tab)
+    moved = await session.leave(
+        lambda page: history.reload(
+            page,
+            ignore_cache=arguments.ignore_cache,
+            milestone=MILESTONES[arguments.wait_until],
+        )
+    )
+    return await _moved(engine, session, moved)
+
+
+async def _moved(engine: Engine, session: SessionTab, moved: Moved) -> Answer:
+    await judge(engine, session, moved.there, urlsplit(moved.there.url).hostname or "")
+    return Answer(value=describe(moved.there) | {"moved": moved.moved} | dialogs(session))
+
+
+def moving_timeout(tool: str) -> Any:
+    """Return what makes the failure of a tool whose page did not load in time."""
+
+    def expired(arguments: Any, milliseconds: int) -> VfaError:
+        error = took_too_long(tool, milliseconds)
+        return DeadlineExceededError(error.message, hint=USABLE)
+
+    return expired
 
 
 # --- the table --------------------------------------------------------------------------
@@ -105,8 +224,35 @@ NAVIGATING: tuple[Tool, ...] = (
         name="browser_get_url",
         description="Where the tab is: url, title, readyState. Answers even if the page hangs.",
         hints=Hints(title="Get URL", read_only=True, open_world=False),
-        arguments=NoArguments,
+        arguments=GetUrlArguments,
         run=get_url,
         default_timeout_ms=tool_time,
+    ),
+    Tool(
+        name="browser_back",
+        description="Go back by one page of the tab's history; moved is false at its start.",
+        hints=Hints(title="Back", read_only=False),
+        arguments=MoveArguments,
+        run=back,
+        default_timeout_ms=navigation_time,
+        expired=moving_timeout("browser_back"),
+    ),
+    Tool(
+        name="browser_forward",
+        description="Go forward by one page of the tab's history; moved is false at its end.",
+        hints=Hints(title="Forward", read_only=False),
+        arguments=MoveArguments,
+        run=forward,
+        default_timeout_ms=navigation_time,
+        expired=moving_timeout("browser_forward"),
+    ),
+    Tool(
+        name="browser_reload",
+        description="Load the page anew; ignore_cache also fetches what is in the cache.",
+        hints=Hints(title="Reload", read_only=False),
+        arguments=ReloadArguments,
+        run=reload,
+        default_timeout_ms=navigation_time,
+        expired=moving_timeout("browser_reload"),
     ),
 )

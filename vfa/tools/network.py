@@ -35,12 +35,12 @@ class NetworkArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: Annotated[
         int, Meta(ge=0, description="All of this one: headers, timing, redirects, bodies.")
     ] = 0
-    url: Annotated[str, Meta(max_length=2000, description="Part of the URL.")] = ""
+    url: Annotated[str, Meta(description="Part of the URL.")] = ""
     kind: Annotated[
         str,
-        Meta(max_length=200, description="document, script, image, fetch, xhr, websocket …"),
+        Meta(description="document, script, image, fetch, xhr, websocket …"),
     ] = ""
-    status: Annotated[str, Meta(max_length=20, description="404, 4xx or 400-499.")] = ""
+    status: Annotated[str, Meta(description="404, 4xx or 400-499.")] = ""
     failed: Annotated[bool, Meta(description="Errors, blocked ones, status ≥ 400.")] = False
     order: Literal["newest", "oldest"] = "newest"
     offset: Annotated[
@@ -184,10 +184,10 @@ async def _redacted(text: str) -> str:
 def _shorten_one(value: dict[str, Any], budget: int) -> dict[str, Any]:
     """Cut the bodies, then leave out the headers, the longest part first."""
     for name in ("responseBody", "requestBody"):
-        if (over := encoded_length(value) - budget + 100) > 0 and name in value:
+        if (over := encoded_length(value) - budget) > 0 and name in value:
             value = value | {name: _cut_body(value[name], over)}
     for name in ("redirects", "responseHeaders", "requestHeaders"):
-        if encoded_length(value) > budget - 200 and name in value:
+        if encoded_length(value) > budget and name in value:
             value = value | {name: f"left out: {len(value[name])} entries, too long"}
     return value
 
@@ -195,6 +195,7 @@ def _shorten_one(value: dict[str, Any], budget: int) -> dict[str, Any]:
 def _cut_body(shown: dict[str, Any], over: int) -> dict[str, Any]:
     for field in ("text", "base64"):
         if field in shown:
+            # A little less than fits: what follows says where to go on.
             room = max(encoded_length(shown[field]) - over - 60, 0)
             # Base64 can be cut after each group of four characters, which is three bytes.
             kept = (
@@ -213,6 +214,15 @@ NETWORK: tuple[Tool, ...] = (
         description="Requests of the page since it was loaded, frames and workers included, "
         "filtered; or one of them with headers and bodies. Secrets are hidden.",
         hints=Hints(title="Network", read_only=True),
+        returns="`requests`: each `id`, `method`, `url`, `kind`, and, where there is one, "
+        "`status`, `failure` (also why it was blocked), `cancelled`, `pending`, `ms`, `bytes`, "
+        "`redirects`, `fromCache`, `fromServiceWorker`, `source` (frame, worker, "
+        "service_worker); `count`, `total`, `dropped`, `truncated`, `note`. With `id`: besides "
+        "`requestHeaders`, `responseHeaders`, `timing` (ms), `remoteAddress`, `initiator`, the "
+        "chain of `redirects`, `blockedCookies`, `frames` of a WebSocket, and `requestBody`, "
+        "`responseBody`: `text` or `base64`, `size`, `truncated`, `next`, or why it is "
+        "`missing`. Credentials in headers and URLs, and members of bodies that are named like "
+        "passwords or tokens, are `***` unless `reveal` is true.",
         arguments=NetworkArguments,
         run=network,
         default_timeout_ms=tool_time,

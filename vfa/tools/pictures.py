@@ -1,4 +1,4 @@
-"""The tools that take pictures: screenshot."""
+"""The tool that takes a picture: screenshot."""
 
 from __future__ import annotations
 
@@ -11,11 +11,20 @@ import msgspec
 import trio
 from msgspec import Meta
 
-from vfa.errors import OutputError
+from vfa.errors import InvalidArgsError, OutputError
+from vfa.page.locating import check_target
 from vfa.page.screenshot import Shot
+from vfa.page.viewing import Area
 from vfa.policy.paths import resolve_output, screenshot_name, write_output
 from vfa.tools.answer import Answer, Picture
-from vfa.tools.fields import MAX_FILENAME, TimeoutMs, dialogs, navigation_time
+from vfa.tools.fields import (
+    MAX_FILENAME,
+    MAX_SELECTOR,
+    TabNumber,
+    TimeoutMs,
+    dialogs,
+    navigation_time,
+)
 from vfa.tools.table import Call, Hints, Tool
 
 if TYPE_CHECKING:
@@ -25,7 +34,20 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+Coordinate = Annotated[float, Meta(ge=0)]
+Extent = Annotated[float, Meta(ge=1)]
+MAX_REF = 40  # characters
+
 # --- browser_screenshot ----------------------------------------------------------------
+
+
+class Clip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A part of the page, CSS px from its upper left corner."""
+
+    x: Coordinate
+    y: Coordinate
+    width: Extent
+    height: Extent
 
 
 class ScreenshotArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -35,10 +57,18 @@ class ScreenshotArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
         str,
         Meta(max_length=MAX_FILENAME, description="Below OUTPUT_DIR; made up if absent."),
     ] = ""
-    format: Literal["jpeg", "png"] = "jpeg"
-    quality: Annotated[float, Meta(ge=1, le=100, description="JPEG only.")] = 80
+    format: Literal["jpeg", "png", "webp"] = "jpeg"
+    quality: Annotated[float, Meta(ge=1, le=100, description="Not of png.")] = 80
     full_page: Annotated[bool, Meta(description="Not just the viewport.")] = False
+    selector: Annotated[str, Meta(max_length=MAX_SELECTOR, description="One element.")] = ""
+    ref: Annotated[str, Meta(max_length=MAX_REF)] = ""
+    clip: Annotated[Clip | msgspec.UnsetType, Meta(description="Part of the page, CSS px.")] = (
+        msgspec.UNSET
+    )
+    scale: Annotated[float, Meta(ge=0.1, le=2, description="1: as shown.")] = 1
     delay_ms: Annotated[float, Meta(ge=0, le=5000, description="Wait before the picture.")] = 0
+    inline: Annotated[bool, Meta(description="false: only the file.")] = True
+    tab: TabNumber = 0
     timeout_ms: TimeoutMs = 0
 
 
@@ -47,19 +77,38 @@ async def screenshot(engine: Engine, arguments: ScreenshotArguments, call: Call)
     config = engine.config
     name = screenshot_name(arguments.filename, arguments.format, datetime.now(UTC))
     resolve_output(config.output_path, name)  # refused before a browser starts
-    capture = await engine.session.screenshot(
-        Shot(
-            format=arguments.format,
-            quality=round(arguments.quality),
-            full_page=arguments.full_page,
-            delay_ms=round(arguments.delay_ms),
-            max_pixels=config.max_screenshot_pixels,
-            max_bytes=config.max_image_bytes,
-        )
-    )
-    value = await _save(config, name, capture) | _facts(capture) | dialogs(engine.session)
+    shot = _shot(config, arguments)
+    session = engine.tab(arguments.tab)
+    capture = await session.screenshot(shot)
+    value = await _save(config, name, capture) | _facts(capture) | dialogs(session)
+    # What could not be written is shown, whatever was asked for: it would be lost.
+    if not arguments.inline and value["path"] is not None:
+        return Answer(value=value)
     data = base64.b64encode(capture.data).decode("ascii")
     return Answer(value=value, pictures=(Picture(data, f"image/{arguments.format}"),))
+
+
+def _shot(config: Config, arguments: ScreenshotArguments) -> Shot:
+    is_element = bool(arguments.selector or arguments.ref)
+    clip = None
+    if isinstance(arguments.clip, Clip):
+        clip = Area(**msgspec.structs.asdict(arguments.clip))
+    if is_element + arguments.full_page + (clip is not None) > 1:
+        raise InvalidArgsError(
+            "full_page, clip and an element cannot be combined",
+            hint="Give one of them: each says what is to be in the picture.",
+        )
+    return Shot(
+        format=arguments.format,
+        quality=round(arguments.quality),
+        full_page=arguments.full_page,
+        target=check_target(arguments.selector, arguments.ref) if is_element else None,
+        clip=clip,
+        scale=arguments.scale,
+        delay_ms=round(arguments.delay_ms),
+        max_pixels=config.max_screenshot_pixels,
+        max_bytes=config.max_image_bytes,
+    )
 
 
 async def _save(config: Config, name: str, capture: Capture) -> dict[str, Any]:
@@ -87,6 +136,11 @@ def _facts(capture: Capture) -> dict[str, Any]:
     }
     if capture.measured:
         facts |= {"width": capture.width, "height": capture.height}
+    if capture.clip is not None:
+        facts["clip"] = {
+            name: round(value, 2)
+            for name, value in msgspec.structs.asdict(capture.clip).items()
+        }
     return facts | {
         "scrollX": capture.scroll_x,
         "scrollY": capture.scroll_y,
@@ -94,16 +148,23 @@ def _facts(capture: Capture) -> dict[str, Any]:
     }
 
 
+RETURNS = """\
+`path` (absolute; null with a `note` if it could not be written), `size` (bytes), `width` and
+`height` (pixels, if `measured`), `scale` (of what is shown on the screen), `truncated` (scaled
+down to fit the limits), `clip` (what of the page it shows, CSS px, unless the viewport or all
+of it), `scrollX`, `scrollY`, `devicePixelRatio`."""
+
 # --- the table --------------------------------------------------------------------------
 
 PICTURES: tuple[Tool, ...] = (
     Tool(
         name="browser_screenshot",
-        description="Picture of the viewport or of the whole page, shown and saved below "
-        "OUTPUT_DIR. Too large a one is scaled down (see scale), never cropped.",
+        description="Picture of the viewport, the whole page, an element or a clip, shown and "
+        "saved below OUTPUT_DIR. Too large a one is scaled down (see scale), never cropped.",
         hints=Hints(title="Screenshot", read_only=False, idempotent=True),
         arguments=ScreenshotArguments,
         run=screenshot,
         default_timeout_ms=navigation_time,
+        returns=RETURNS,
     ),
 )

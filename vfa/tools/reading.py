@@ -1,4 +1,4 @@
-"""The tools that read: get_text, get_console."""
+"""The tools that read: get_text, find, get_console."""
 
 from __future__ import annotations
 
@@ -7,14 +7,28 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from vfa.page.text import not_found
+from vfa.errors import InvalidArgsError
+from vfa.page.finding import Search, find
+from vfa.page.locating import check_target, not_found
+from vfa.page.text import get_text as read_text
 from vfa.tools.answer import Answer, cut_text, encoded_length, keep_fitting
-from vfa.tools.fields import CUT, MAX_SELECTOR, TimeoutMs, dialogs, tool_time, utf16_length
+from vfa.tools.fields import (
+    CUT,
+    MAX_SELECTOR,
+    TabNumber,
+    TimeoutMs,
+    dialogs,
+    tool_time,
+    utf16_length,
+)
 from vfa.tools.table import Call, Hints, Tool, took_too_long
 
 if TYPE_CHECKING:
     from vfa.engine import Engine
     from vfa.errors import VfaError
+
+MAX_REF = 40  # characters
+MAX_WANTED = 1_000  # characters of a text or pattern that is looked for
 
 # --- browser_get_text ------------------------------------------------------------------
 
@@ -26,19 +40,26 @@ class GetTextArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         str,
         Meta(max_length=MAX_SELECTOR, description="CSS; without it, the whole page."),
     ] = ""
+    ref: Annotated[str, Meta(max_length=MAX_REF)] = ""
+    tab: TabNumber = 0
     timeout_ms: TimeoutMs = 0
 
 
 async def get_text(engine: Engine, arguments: GetTextArguments, call: Call) -> Answer:
     """Read visible text, or the value of a form field."""
-    text = await engine.session.get_text(arguments.selector)
+    session = engine.tab(arguments.tab)
+    if arguments.ref:
+        check_target(arguments.selector, arguments.ref)
+        text = await session.read(lambda page: read_text(page, ref=arguments.ref))
+    else:
+        text = await session.get_text(arguments.selector)
     limit = engine.config.max_text_length
     value = {
         "text": text if len(text) <= limit else text[:limit] + CUT,
         "truncated": len(text) > limit,
         "length": utf16_length(text),
     }
-    return Answer(value=value | dialogs(engine.session), shorten=_shorten_text)
+    return Answer(value=value | dialogs(session), shorten=_shorten_text)
 
 
 def _shorten_text(value: dict[str, Any], budget: int) -> dict[str, Any]:
@@ -55,6 +76,49 @@ def text_timeout(arguments: GetTextArguments, milliseconds: int) -> VfaError:
     return took_too_long("browser_get_text", milliseconds)
 
 
+# --- browser_find ----------------------------------------------------------------------
+
+
+class FindArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of ``browser_find``."""
+
+    text: Annotated[str, Meta(max_length=MAX_WANTED)] = ""
+    regex: Annotated[str, Meta(max_length=MAX_WANTED, description="JavaScript's.")] = ""
+    match_case: bool = False
+    limit: Annotated[int, Meta(ge=1, le=100)] = 20
+    tab: TabNumber = 0
+    timeout_ms: TimeoutMs = 0
+
+
+async def find_text(engine: Engine, arguments: FindArguments, call: Call) -> Answer:
+    """Say where in the page some text is."""
+    if bool(arguments.text.strip()) == bool(arguments.regex):
+        raise InvalidArgsError("Provide exactly one of text and regex")
+    search = Search(
+        text=arguments.text,
+        regex=arguments.regex,
+        exact=arguments.match_case,
+        limit=arguments.limit,
+    )
+    session = engine.tab(arguments.tab)
+    found = await session.read(lambda page: find(page, search))
+    value: dict[str, Any] = {
+        "count": found.count,
+        "matches": [
+            {name: said for name, said in msgspec.structs.asdict(match).items() if said}
+            for match in found.matches
+        ],
+        "truncated": found.count > len(found.matches),
+    }
+    return Answer(value=value | dialogs(session), shorten=_shorten_matches)
+
+
+def _shorten_matches(value: dict[str, Any], budget: int) -> dict[str, Any]:
+    rest = value | {"matches": [], "truncated": True}
+    kept = keep_fitting(value["matches"], budget - encoded_length(rest) - 20)
+    return rest | {"matches": kept}
+
+
 # --- browser_get_console ---------------------------------------------------------------
 
 
@@ -63,11 +127,13 @@ class GetConsoleArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
 
     level: Literal["all", "error", "warning", "log", "info", "debug"] = "all"
     clear_after: Annotated[bool, Meta(description="Empty the buffer, all levels.")] = False
+    tab: TabNumber = 0
 
 
 async def get_console(engine: Engine, arguments: GetConsoleArguments, call: Call) -> Answer:
     """Read what the page said on its console since it was loaded."""
-    console = await engine.session.console(arguments.level, clear=arguments.clear_after)
+    session = engine.tab(arguments.tab)
+    console = await session.console(arguments.level, clear=arguments.clear_after)
     messages = console.messages
     shown = messages[-engine.config.max_console_lines :]
     left_out = len(messages) - len(shown)
@@ -86,7 +152,7 @@ async def get_console(engine: Engine, arguments: GetConsoleArguments, call: Call
         "truncated": left_out > 0,
         "droppedCount": left_out + console.dropped,
     }
-    return Answer(value=value | dialogs(engine.session), shorten=_shorten_console)
+    return Answer(value=value | dialogs(session), shorten=_shorten_console)
 
 
 def _shorten_console(value: dict[str, Any], budget: int) -> dict[str, Any]:
@@ -103,12 +169,24 @@ READING: tuple[Tool, ...] = (
     Tool(
         name="browser_get_text",
         description="Visible text of the page, or of the first element that matches selector "
-        "(the value, for form fields); waits for it to appear.",
+        "or of ref (the value, for form fields), with frames and shadow DOM; waits for it.",
         hints=Hints(title="Get text", read_only=True),
         arguments=GetTextArguments,
         run=get_text,
         default_timeout_ms=tool_time,
         expired=text_timeout,
+        returns="`text`, `truncated`, `length` (untruncated, UTF-16 units).",
+    ),
+    Tool(
+        name="browser_find",
+        description="Where a text or regular expression is on the page: matches with context, "
+        "each with the ref of the link, button, field or block that says it.",
+        hints=Hints(title="Find text", read_only=True),
+        arguments=FindArguments,
+        run=find_text,
+        default_timeout_ms=tool_time,
+        returns="`count`, `truncated` and `matches`: each with `ref`, `where` (text, name, "
+        "placeholder or value), `match`, `context`, `element`, and `frame` where it is in one.",
     ),
     Tool(
         name="browser_get_console",
@@ -117,5 +195,7 @@ READING: tuple[Tool, ...] = (
         arguments=GetConsoleArguments,
         run=get_console,
         default_timeout_ms=tool_time,
+        returns="`messages` (`level`, `text`, `timestamp`, `url`), `count`, `cleared`, "
+        "`truncated`, `droppedCount`.",
     ),
 )

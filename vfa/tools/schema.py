@@ -28,6 +28,45 @@ def input_schema(tool: Tool, config: Config) -> dict[str, Any]:
     return schema
 
 
+def listed_schema(tool: Tool, config: Config) -> dict[str, Any]:
+    """Return the schema of ``tool``'s arguments as clients are told.
+
+    As ``input_schema``, without what no caller needs to be told: it costs tokens in every
+    conversation. All of it is checked all the same.
+    """
+    schema: dict[str, Any] = _terse(input_schema(tool, config)) | {
+        "additionalProperties": False
+    }
+    properties = schema["properties"]
+    if "tab" in properties:
+        properties["tab"] = {"type": "integer"}
+    if "timeout_ms" in properties:
+        properties["timeout_ms"].pop("description", None)
+    return schema
+
+
+NO_LIMIT = 1_000_000  # a bound as far out as this is none that a caller would meet
+
+
+def _terse(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_terse(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    return {key: _terse(value) for key, value in node.items() if not _goes_without(key, value)}
+
+
+def _goes_without(key: str, value: Any) -> bool:
+    """Say whether a word of a schema is understood without being said."""
+    if key in {"maxLength", "maxItems"}:
+        return True
+    if key == "default":
+        return value in (False, [])  # and 0
+    if key in {"minimum", "maximum"}:
+        return bool(value == 0 or abs(value) >= NO_LIMIT)
+    return key == "additionalProperties" and value is False
+
+
 def object_schema(struct: type[msgspec.Struct]) -> dict[str, Any]:
     """Return the schema of a struct and of the structs in it, in one piece."""
     (root,), definitions = msgspec.json.schema_components((struct,), ref_template="{name}")
@@ -41,6 +80,9 @@ def _plain(node: Any, definitions: dict[str, Any]) -> Any:
         return [_plain(item, definitions) for item in node]
     if not isinstance(node, dict):
         return node
+    if "anyOf" in node:  # "or null" is an argument that was left out, and needs no saying
+        (known,) = [each for each in node["anyOf"] if each != {"type": "null"}]
+        return _plain({**known, **{k: v for k, v in node.items() if k != "anyOf"}}, definitions)
     if "$ref" in node:
         rest = {key: value for key, value in node.items() if key != "$ref"}
         return _plain(definitions[node["$ref"]] | rest, definitions)
@@ -79,6 +121,8 @@ def describe(schema: dict[str, Any]) -> str:
         return _length_words(
             f"a list, each {items},", "items", schema, "minItems", "maxItems"
         ).rstrip(",")
+    if kind == "object" and "properties" not in schema:
+        return "an object, each value " + describe(schema.get("additionalProperties", {}))
     if kind == "object":
         return "an object with " + ", ".join(schema.get("properties", {}))
     return {"boolean": "true or false"}.get(kind, "valid")

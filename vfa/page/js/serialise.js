@@ -1,11 +1,12 @@
 // Returns `root` as JSON data, cut to what a reader can use: four levels, a hundred items,
 // about `limit` characters. What JSON has no word for becomes {__type: …}.
+// Returns {value}; or {thenable: true} where the caller `awaits` and `root` can be awaited.
 //
 // Runs among the objects of the page, which may have replaced any prototype's method. Types
 // are told by what the engine keeps in an object, not by names; methods are taken from their
 // prototypes and applied, never looked up in the object; results have no prototype, so that no
 // setter or toJSON of the page gets to see them.
-(root, limit) => {
+(root, limit, awaits) => {
   const DEPTH = 4;
   const ITEMS = 100;
   const TEXT = 80;
@@ -174,5 +175,11 @@
     }
   };
 
-  return guarded(() => root, 0);
+  // A promise was awaited before; what merely behaves like one is told apart only here.
+  try {
+    if (awaits && typeof root.then === "function") return { thenable: true };
+  } catch {
+    // a getter that throws: it is described, then
+  }
+  return { value: guarded(() => root, 0) };
 }

@@ -6,8 +6,6 @@
   scrollX,
   scrollY,
   zoom: visualViewport.scale,
-  left: visualViewport.pageLeft,
-  top: visualViewport.pageTop,
   seenWidth: visualViewport.width,
   seenHeight: visualViewport.height,
 })

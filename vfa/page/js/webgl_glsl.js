@@ -21,7 +21,13 @@
   scalar("int", "i", 0x1404, 0x8b53);
   scalar("bool", "b", 0x8b56, 0x8b57);
   scalar("uint", "u", 0x1405, 0x8dc6);
-  const MATRICES = { "2x2": 0x8b5a, "3x3": 0x8b5b, "4x4": 0x8b5c, "2x3": 0x8b65, "2x4": 0x8b66 };
+  const MATRICES = {
+    "2x2": 0x8b5a,
+    "3x3": 0x8b5b,
+    "4x4": 0x8b5c,
+    "2x3": 0x8b65,
+    "2x4": 0x8b66,
+  };
   Object.assign(MATRICES, { "3x2": 0x8b67, "3x4": 0x8b68, "4x2": 0x8b69, "4x3": 0x8b6a });
   for (const [size, gl] of Object.entries(MATRICES)) {
     const type = { gl, base: "float", rows: +size[2], columns: +size[0] };
@@ -29,23 +35,37 @@
     if (size[0] === size[2]) TYPES[`mat${size[0]}`] = type;
   }
   const SAMPLERS = {
-    sampler2D: 0x8b5e, sampler3D: 0x8b5f, samplerCube: 0x8b60, sampler2DShadow: 0x8b62,
-    sampler2DArray: 0x8dc1, sampler2DArrayShadow: 0x8dc4, samplerCubeShadow: 0x8dc5,
-    isampler2D: 0x8dca, isampler3D: 0x8dcb, isamplerCube: 0x8dcc, isampler2DArray: 0x8dcf,
-    usampler2D: 0x8dd2, usampler3D: 0x8dd3, usamplerCube: 0x8dd4, usampler2DArray: 0x8dd7,
+    sampler2D: 0x8b5e,
+    sampler3D: 0x8b5f,
+    samplerCube: 0x8b60,
+    sampler2DShadow: 0x8b62,
+    sampler2DArray: 0x8dc1,
+    sampler2DArrayShadow: 0x8dc4,
+    samplerCubeShadow: 0x8dc5,
+    isampler2D: 0x8dca,
+    isampler3D: 0x8dcb,
+    isamplerCube: 0x8dcc,
+    isampler2DArray: 0x8dcf,
+    usampler2D: 0x8dd2,
+    usampler3D: 0x8dd3,
+    usamplerCube: 0x8dd4,
+    usampler2DArray: 0x8dd7,
     samplerExternalOES: 0x8d66,
   };
   for (const [name, gl] of Object.entries(SAMPLERS)) {
     TYPES[name] = { gl, base: "sampler", rows: 1, columns: 1 };
   }
   const QUALIFIERS = new Set(
-    ("const attribute varying uniform in out inout centroid flat smooth noperspective sample " +
-      "invariant precise highp mediump lowp row_major column_major").split(" "),
+    (
+      "const attribute varying uniform in out inout centroid flat smooth noperspective sample " +
+      "invariant precise highp mediump lowp row_major column_major"
+    ).split(" "),
   );
 
   // --- the preprocessor ------------------------------------------------------------------
 
-  const TOKEN = /[A-Za-z_]\w*|0[xX][0-9a-fA-F]+[uU]?|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[a-zA-Z]*|&&|\|\||==|!=|<=|>=|<<|>>|\S/g;
+  const TOKEN =
+    /[A-Za-z_]\w*|0[xX][0-9a-fA-F]+[uU]?|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[a-zA-Z]*|&&|\|\||==|!=|<=|>=|<<|>>|\S/g;
   const tokens_of = (text) => text.match(TOKEN) ?? [];
   const is_name = (token) => token !== undefined && /^[A-Za-z_]/.test(token);
 
@@ -100,10 +120,18 @@
   };
 
   const BINARY = [
-    { "||": (a, b) => +(a || b) }, { "&&": (a, b) => +(a && b) }, { "|": (a, b) => a | b },
-    { "^": (a, b) => a ^ b }, { "&": (a, b) => a & b },
+    { "||": (a, b) => +(a || b) },
+    { "&&": (a, b) => +(a && b) },
+    { "|": (a, b) => a | b },
+    { "^": (a, b) => a ^ b },
+    { "&": (a, b) => a & b },
     { "==": (a, b) => +(a === b), "!=": (a, b) => +(a !== b) },
-    { "<": (a, b) => +(a < b), ">": (a, b) => +(a > b), "<=": (a, b) => +(a <= b), ">=": (a, b) => +(a >= b) },
+    {
+      "<": (a, b) => +(a < b),
+      ">": (a, b) => +(a > b),
+      "<=": (a, b) => +(a <= b),
+      ">=": (a, b) => +(a >= b),
+    },
     { "<<": (a, b) => a << b, ">>": (a, b) => a >> b },
     { "+": (a, b) => a + b, "-": (a, b) => a - b },
     { "*": (a, b) => Math.imul(a, b), "/": (a, b) => Math.trunc(a / b), "%": (a, b) => a % b },
@@ -146,11 +174,16 @@
   const preprocess = (source, predefined) => {
     const text = without_comments(source);
     const version = /^\s*#\s*version\s+(\d+)/.exec(text);
-    const macros = new Map([
-      ["GL_ES", 1], ["GL_FRAGMENT_PRECISION_HIGH", 1], ["__LINE__", 1], ["__FILE__", 0],
-      ["__VERSION__", version ? +version[1] : 100],
-      ...predefined.map((name) => [name, 1]),
-    ].map(([name, value]) => [name, { parameters: null, body: [String(value)] }]));
+    const macros = new Map(
+      [
+        ["GL_ES", 1],
+        ["GL_FRAGMENT_PRECISION_HIGH", 1],
+        ["__LINE__", 1],
+        ["__FILE__", 0],
+        ["__VERSION__", version ? +version[1] : 100],
+        ...predefined.map((name) => [name, 1]),
+      ].map(([name, value]) => [name, { parameters: null, body: [String(value)] }]),
+    );
     const budget = { left: MOST_TOKENS };
     const result = [];
     const branches = []; // of #if: { taken: one of them was, on: this one is, outer }
@@ -177,7 +210,8 @@
       const [, word, rest] = directive;
       const name = /^\w*/.exec(rest)[0];
       if (word === "if" || word === "ifdef" || word === "ifndef") {
-        const met = on && (word === "if" ? holds(rest) : macros.has(name) === (word === "ifdef"));
+        const met =
+          on && (word === "if" ? holds(rest) : macros.has(name) === (word === "ifdef"));
         branches.push({ taken: met, outer: on });
         on = met;
       } else if (word === "elif" && branches.length) {
@@ -193,7 +227,8 @@
       } else if (on && word === "define") {
         const made = /^(\w+)(\(([^)]*)\))?(.*)$/.exec(rest);
         if (made !== null) {
-          const parameters = made[2] === undefined ? null : made[3].split(",").map((p) => p.trim());
+          const parameters =
+            made[2] === undefined ? null : made[3].split(",").map((p) => p.trim());
           macros.set(made[1], { parameters, body: tokens_of(made[4]) });
         }
       } else if (on && word === "undef") {
@@ -220,8 +255,14 @@
   const read = (source, predefined = []) => {
     const { version, tokens, error } = preprocess(source, predefined);
     const shader = {
-      version, error, uniforms: [], inputs: [], outputs: [], blocks: [],
-      structs: new Map(), used: new Set(),
+      version,
+      error,
+      uniforms: [],
+      inputs: [],
+      outputs: [],
+      blocks: [],
+      structs: new Map(),
+      used: new Set(),
     };
     const constants = new Map();
     const functions = new Map(); // name -> ranges of tokens, one for each overload
@@ -230,7 +271,7 @@
     const qualifiers = () => {
       const words = new Set();
       const layout = { __proto__: null };
-      for (; at < tokens.length; ) {
+      for (; at < tokens.length;) {
         if (tokens[at] === "layout") {
           const end = after(tokens, at + 1, "(", ")");
           for (let i = at + 2; i < end - 1; i++) {
@@ -268,7 +309,12 @@
           const name = tokens[at++];
           const rows = words.has("row_major") || "row_major" in layout;
           const columns = words.has("column_major") || "column_major" in layout;
-          list.push({ name, type, size: array_size() || shared, rows: rows ? true : columns ? false : null });
+          list.push({
+            name,
+            type,
+            size: array_size() || shared,
+            rows: rows ? true : columns ? false : null,
+          });
           if (tokens[at] === ",") at++;
         }
         if (tokens[at] === ";") at++;
@@ -406,12 +452,22 @@
     if (found.length >= MOST_ENTRIES || depth > DEEPEST) return;
     if (plain !== undefined) {
       const { stride, matrix } = std140(type, size, structs, place.rows);
-      const laid = place.block < 0
-        ? { offset: -1, stride: -1, matrix: -1, rows: false }
-        : { offset: place.offset, stride, matrix, rows: Boolean(place.rows && plain.columns > 1) };
+      const laid =
+        place.block < 0
+          ? { offset: -1, stride: -1, matrix: -1, rows: false }
+          : {
+              offset: place.offset,
+              stride,
+              matrix,
+              rows: Boolean(place.rows && plain.columns > 1),
+            };
       found.push({
-        name: size > 0 ? `${name}[0]` : name, type: plain, size: Math.max(1, size),
-        array: size > 0, block: place.block, ...laid,
+        name: size > 0 ? `${name}[0]` : name,
+        type: plain,
+        size: Math.max(1, size),
+        array: size > 0,
+        block: place.block,
+        ...laid,
       });
       return;
     }
@@ -425,7 +481,15 @@
         const room = std140(member.type, member.size, structs, rows, depth + 1);
         offset = round(offset, room.align);
         const full = `${size > 0 ? `${name}[${i}]` : name}.${member.name}`;
-        flatten(found, full, member.type, member.size, structs, { ...place, rows, offset }, depth + 1);
+        flatten(
+          found,
+          full,
+          member.type,
+          member.size,
+          structs,
+          { ...place, rows, offset },
+          depth + 1,
+        );
         offset += room.bytes;
       }
     }
@@ -452,14 +516,28 @@
             const room = std140(member.type, member.size, shader.structs, rows);
             offset = round(offset, room.align);
             const place = { block: blocks.length, offset, rows };
-            flatten(found, prefix + member.name, member.type, member.size, shader.structs, place);
+            flatten(
+              found,
+              prefix + member.name,
+              member.type,
+              member.size,
+              shader.structs,
+              place,
+            );
             offset += room.bytes;
           }
           blocks.push({
-            name: block.size > 0 ? `${block.name}[${i}]` : block.name, declared: block.name,
-            bytes: round(offset, 16), vertex: false, fragment: false, [stage]: true,
+            name: block.size > 0 ? `${block.name}[${i}]` : block.name,
+            declared: block.name,
+            bytes: offset,
+            vertex: false,
+            fragment: false,
+            [stage]: true,
             // The elements of an array of blocks share their members.
-            members: i === 0 ? found.map((_, index) => uniforms.length + index) : blocks[blocks.length - i].members,
+            members:
+              i === 0
+                ? found.map((_, index) => uniforms.length + index)
+                : blocks[blocks.length - i].members,
           });
           if (i === 0) uniforms.push(...found);
         }
@@ -469,13 +547,22 @@
       for (const one of shader.uniforms) {
         if (names.has(one.name) || !shader.used.has(one.name)) continue;
         names.add(one.name);
-        flatten(uniforms, one.name, one.type, one.size, shader.structs, { block: -1, offset: -1, rows: false });
+        flatten(uniforms, one.name, one.type, one.size, shader.structs, {
+          block: -1,
+          offset: -1,
+          rows: false,
+        });
       }
     }
     const typed = (list, used) =>
       list
         .filter((one) => TYPES[one.type] !== undefined && (used === null || used.has(one.name)))
-        .map((one) => ({ ...one, type: TYPES[one.type], declared: one.size > 0, size: Math.max(1, one.size) }));
+        .map((one) => ({
+          ...one,
+          type: TYPES[one.type],
+          declared: one.size > 0,
+          size: Math.max(1, one.size),
+        }));
     return {
       uniforms,
       blocks,

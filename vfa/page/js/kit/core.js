@@ -98,6 +98,7 @@
     const box = dom.rect(element);
     if (box.width < 1 || box.height < 1) return false;
     for (const node of inner) {
+      if (node.nodeType === 1 && dom.hasAttribute(node, "slot")) return true;
       if (node.nodeType === 1 && dom.rects(node).length > 0) return false;
       if (node.nodeType === 3 && node.data.trim() !== "") {
         const range = new Range();

@@ -69,19 +69,22 @@
     }
   };
 
+  const E = Element.prototype;
+  const read = (element, name) => Object.getOwnPropertyDescriptor(E, name).get.call(element);
+  const scrollDown = (element, top) => E.scrollTo.call(element, { top, behavior: "instant" });
   const MAX_INNER = 12; // scrolled areas inside the page that are walked through
   const innerScrollers = () => {
     const found = [];
     for (const element of vfa.every(document)) {
-      if (element.scrollHeight <= element.clientHeight + 100) continue;
-      if (element.clientHeight < 150 || element.clientWidth < 150) continue;
-      if (element === dom.scroller(document) || !/auto|scroll/.test(getComputedStyle(element).overflowY)) {
-        continue;
-      }
+      const high = read(element, "clientHeight");
+      if (high < 150 || read(element, "scrollHeight") <= high + 100) continue;
+      if (element === dom.scroller(document)) continue;
+      if (!/auto|scroll/.test(getComputedStyle(element).overflowY)) continue;
       if (found.push(element) >= MAX_INNER) break;
     }
     return found;
   };
+  const ARRIVAL = 150; // ms
   const GROWTH = 3; // times its first height that a page is followed to
   const walk = async (deadline) => {
     const root = dom.scroller(document) ?? dom.documentElement(document);
@@ -89,23 +92,27 @@
     const over = () => performance.now() > deadline;
     const limit = GROWTH * root.scrollHeight;
     let steps = 0;
-    for (let y = 0; y < Math.min(root.scrollHeight, limit) && !over(); y += Math.max(100, innerHeight)) {
-      for (let x = 0; x < root.scrollWidth && !over(); x += Math.max(100, innerWidth)) {
+    const [right, down] = [Math.max(100, innerWidth), Math.max(100, innerHeight)];
+    for (let y = 0; y < Math.min(root.scrollHeight, limit) && !over(); y += down) {
+      for (let x = 0; x < root.scrollWidth && !over(); x += right) {
         go(x, y);
         steps += 1;
-        await frame(); // observers are told of it in this frame,
-        await frame(); // and what they show then is there in the next one
+        await frame(); // observers are told in this frame, after the callback
       }
     }
     for (const element of innerScrollers()) {
-      const { scrollTop } = element;
-      for (let y = 0; y < element.scrollHeight && !over(); y += element.clientHeight) {
-        element.scrollTo({ top: y, behavior: "instant" });
+      const before = read(element, "scrollTop");
+      const step = Math.max(100, read(element, "clientHeight"));
+      vfa.reveal(vfa.number(element));
+      for (let y = 0; y < read(element, "scrollHeight") && !over(); y += step) {
+        scrollDown(element, y);
         steps += 1;
         await frame();
       }
-      element.scrollTo({ top: scrollTop, behavior: "instant" });
+      scrollDown(element, before);
     }
+    // What observers fetched has a moment to arrive.
+    if (steps > 1 && !over()) await new Promise((resolve) => setTimeout(resolve, ARRIVAL));
     return steps;
   };
   const loading = () =>

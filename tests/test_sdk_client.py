@@ -12,7 +12,8 @@ from mcp import Client, MCPError, StdioServerParameters
 
 from tests.fake_engine import JPEG
 from tests.mcp_peer import PATIENCE, ROOT
-from vfa.tools import all_tools
+from vfa.config import Config
+from vfa.tools import offered_tools
 
 pytestmark = pytest.mark.client
 
@@ -36,7 +37,7 @@ async def test_a_session_from_the_greeting_to_the_end(mode, tmp_path):
             assert peer.session.protocol_version == ERAS[mode]
 
             tools = {tool.name: tool for tool in (await peer.list_tools()).tools}
-            assert list(tools) == [tool.name for tool in all_tools()]
+            assert list(tools) == [tool.name for tool in offered_tools(Config().tools)]
             assert tools["browser_get_url"].annotations.read_only_hint is True
             assert tools["qa_audit_url"].output_schema["type"] == "object"
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from vfa.config import Config
 from vfa.errors import InvalidArgsError
 from vfa.tools import all_tools
 from vfa.tools.arguments import read_arguments
-from vfa.tools.schema import input_schema
+from vfa.tools.schema import input_schema, listed_schema
 
 TOOLS = {tool.name: tool for tool in all_tools()}
 CONFIG = Config()
@@ -53,21 +51,34 @@ def test_a_schema_is_one_plain_object(tool):
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
 def test_a_tool_says_what_it_is_in_a_few_words(tool):
     assert 20 < len(tool.description) < 300
-    assert tool.hints.title
 
 
-def test_the_list_costs_few_tokens():
-    listed = [
-        {
-            "name": tool.name,
-            "description": tool.description,
-            "inputSchema": input_schema(tool, CONFIG),
-            "outputSchema": tool.output_schema or {},
-        }
-        for tool in TOOLS.values()
-    ]
-    # JSON schemas take about 3.5 characters a token; 6,000 tokens are for three times as many.
-    assert len(json.dumps(listed, separators=(",", ":"))) / 3.5 < 2_000
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
+def test_clients_are_told_what_can_be_given_and_no_more(tool):
+    told, whole = listed_schema(tool, CONFIG), input_schema(tool, CONFIG)
+    assert list(told["properties"]) == list(whole["properties"])
+    assert told.get("required") == whole.get("required")
+    for name, known in whole["properties"].items():
+        assert told["properties"][name]["type"] == known["type"]
+        assert told["properties"][name].get("enum") == known.get("enum")
+        if name != "tab" and known.get("default"):
+            assert told["properties"][name]["default"] == known["default"]
+
+
+def test_what_clients_need_not_be_told_is_not_in_the_list():
+    told = listed_schema(TOOLS["browser_screenshot"], CONFIG)
+    assert "additionalProperties" not in told
+    assert told["properties"]["tab"] == {"type": "integer"}
+    assert told["properties"]["timeout_ms"] == {"type": "number", "default": 30_000}
+    assert told["properties"]["selector"] == {"type": "string"}
+    assert told["properties"]["full_page"] == {"type": "boolean"}
+    assert told["properties"]["quality"]["maximum"] == 100
+
+
+def test_what_is_not_told_is_checked_all_the_same():
+    assert "unknown argument 'zzz'" in refusal("browser_click", {"selector": "a", "zzz": 1})
+    assert "10000 characters" in refusal("browser_click", {"selector": "a" * 10_001})
+    assert "from 0 to 1000000, not -1" in refusal("browser_get_url", {"tab": -1})
 
 
 def test_the_documented_defaults_and_ranges_are_in_the_schemas():
@@ -99,10 +110,20 @@ def test_the_documented_defaults_and_ranges_are_in_the_schemas():
     assert errors["min_severity"]["default"] == "info"
 
 
-def test_only_the_url_is_ever_required():
+def test_little_is_required():
     required = {name: input_schema(t, CONFIG).get("required", []) for name, t in TOOLS.items()}
-    assert required == {
-        name: ["url"] if name in {"browser_navigate", "qa_audit_url"} else [] for name in TOOLS
+    assert {name: names for name, names in required.items() if names} == {
+        "qa_audit_url": ["url"],
+        "browser_navigate": ["url"],
+        "browser_type": ["text"],
+        "browser_press": ["key"],
+        "browser_evaluate": ["expression"],
+        "browser_webgl_shim": ["mode"],
+        "browser_handle_dialog": ["accept"],
+        "browser_fill_form": ["fields"],
+        "browser_upload": ["paths"],
+        "browser_storage": ["action"],
+        "browser_batch": ["steps"],
     }
 
 
@@ -170,7 +191,10 @@ def test_all_wrong_arguments_are_named_at_once():
 def test_the_hint_lists_what_is_expected():
     with pytest.raises(InvalidArgsError) as caught:
         read_arguments(TOOLS["browser_navigate"], {"a": 1}, CONFIG)
-    assert caught.value.hint == "browser_navigate takes url (required), timeout_ms."
+    assert (
+        caught.value.hint
+        == "browser_navigate takes url (required), wait_until, tab, timeout_ms."
+    )
     assert caught.value.code == "INVALID_ARGS"
 
 

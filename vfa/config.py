@@ -106,7 +106,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 
     # --- time ---
     navigation_timeout_ms: Annotated[
-        int, Knob("NAVIGATION_TIMEOUT_MS", "Default time for browser_navigate.", 100)
+        int,
+        Knob(
+            "NAVIGATION_TIMEOUT_MS", "Default time of what loads a page or makes a file.", 100
+        ),
     ] = 30_000
     tool_timeout_ms: Annotated[
         int, Knob("TOOL_TIMEOUT_MS", "Default time for the other browser tools.", 100)

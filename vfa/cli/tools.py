@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from vfa.cli.settings import COULD_NOT, load_or_exit
 from vfa.config import TOOL_FAMILIES, Config
@@ -49,7 +50,7 @@ def table_of(family: str) -> str:
         if family_of(tool) == family:
             schema = input_schema(tool, Config())
             shown = ", ".join(_argument(name, schema) for name in schema["properties"])
-            rows.append(f"| `{tool.name}` | {shown} | {tool.returns} |".replace("|  |", "| |"))
+            rows.append(f"| `{tool.name}` | {shown} | {_one_line(tool.returns)} |")
     return "\n".join(rows)
 
 
@@ -64,14 +65,24 @@ def _argument(name: str, schema: dict[str, Any]) -> str:
     known = schema["properties"][name]
     text = f"`{name}`"
     if "enum" in known:
-        text += " " + "/".join(known["enum"])
+        text += " " + " / ".join(word for word in known["enum"] if word)
     if name in schema.get("required", ()):
         return text + " (required)"
-    default = known.get("default")
-    if default in (None, "", [], {}) or (name in {"tab", "timeout_ms"}):
+    if name == "timeout_ms" or not known.get("default"):
         return text
-    shown = str(default).lower() if isinstance(default, bool) else default
-    return f"{text} (`{shown}`)"
+    return f"{text} (`{_default(known)}`)"
+
+
+def _default(known: dict[str, Any]) -> str:
+    """Return an argument's default as a client would write it; none is said of nothing."""
+    default = known.get("default")
+    if isinstance(default, str) or not default:
+        return default or ""
+    return msgspec.json.encode(default).decode()
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _named(name: str) -> Tool:
@@ -84,8 +95,6 @@ def _named(name: str) -> Tool:
 
 
 def _print_json(tools: tuple[Tool, ...], config: Config) -> None:
-    import msgspec
-
     rows = [
         {
             "name": tool.name,
@@ -105,11 +114,11 @@ def _print_whole(tool: Tool, config: Config) -> None:
     schema = input_schema(tool, config)
     for name, known in schema["properties"].items():
         need = "required" if name in schema.get("required", ()) else ""
-        if known.get("default") not in (None, ""):
-            need = f"default {known['default']}"
+        if _default(known):
+            need = f"default {_default(known)}"
         click.echo(f"  {name}: {describe(known)}" + (f"; {need}" if need else ""))
         if known.get("description"):
             click.echo(f"      {known['description']}")
     if tool.returns:
-        click.echo(f"  returns {tool.returns.replace('`', '')}")
+        click.echo(f"  returns {_one_line(tool.returns).replace('`', '')}")
     click.echo()

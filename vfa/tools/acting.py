@@ -34,7 +34,7 @@ MAX_REF = 100  # characters
 FirstSelector = Annotated[
     str, Meta(max_length=MAX_SELECTOR, description="CSS; `host >>> inner` enters frames.")
 ]
-FirstRef = Annotated[str, Meta(max_length=MAX_REF, description="From browser_snapshot: e12.")]
+FirstRef = Annotated[str, Meta(max_length=MAX_REF, description="From a snapshot: e12.")]
 Selector = Annotated[str, Meta(max_length=MAX_SELECTOR)]
 Ref = Annotated[str, Meta(max_length=MAX_REF)]
 Modifiers = Annotated[tuple[str, ...], Meta(max_length=8)]  # checked, forgivingly, by us
@@ -124,8 +124,8 @@ class TypeArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     text: Annotated[str, Meta(max_length=MAX_TEXT)]
     selector: Selector = ""
     ref: Ref = ""
-    clear_first: Annotated[bool, Meta(description="Replace; false appends.")] = True
-    submit: Annotated[bool, Meta(description="Press Enter afterwards.")] = False
+    clear_first: Annotated[bool, Meta(description="false appends.")] = True
+    submit: Annotated[bool, Meta(description="Then press Enter.")] = False
     tab: TabNumber = 0
     timeout_ms: TimeoutMs = 0
 
@@ -187,21 +187,16 @@ class ScrollArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments of ``browser_scroll``."""
 
     direction: Direction | None = None
-    selector: Annotated[
-        str, Meta(max_length=MAX_SELECTOR, description="Scroll this into view.")
-    ] = ""
+    selector: Selector = ""
     ref: Ref = ""
     x: Annotated[float, Meta(ge=-MAX_PIXELS, le=MAX_PIXELS)] | None = None
     y: Annotated[float, Meta(ge=-MAX_PIXELS, le=MAX_PIXELS)] | None = None
     pixels: Annotated[
-        float, Meta(ge=-MAX_PIXELS, le=MAX_PIXELS, description="With direction; else 80%.")
+        float, Meta(ge=-MAX_PIXELS, le=MAX_PIXELS, description="With direction; default 80%.")
     ] = 0
     container: Annotated[
         str,
-        Meta(
-            max_length=MAX_SELECTOR,
-            description="Selector or ref of what scrolls, if not the page.",
-        ),
+        Meta(max_length=MAX_SELECTOR, description="Selector or ref of what scrolls."),
     ] = ""
     tab: TabNumber = 0
     timeout_ms: TimeoutMs = 0
@@ -280,7 +275,7 @@ class DragArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ref: Ref = ""
     to_selector: Selector = ""
     to_ref: Ref = ""
-    dx: Annotated[float, Meta(ge=-10_000, le=10_000, description="Or by px.")] = 0
+    dx: Annotated[float, Meta(ge=-10_000, le=10_000)] = 0
     dy: Annotated[float, Meta(ge=-10_000, le=10_000)] = 0
     steps: Annotated[int, Meta(ge=1, le=100, description="Mouse moves.")] = 10
     tab: TabNumber = 0
@@ -317,52 +312,66 @@ ACTING: tuple[Tool, ...] = (
     Tool(
         name="browser_click",
         description="Click an element by selector or ref. Waits until it is visible, enabled, "
-        "still and uncovered, scrolls to it, and makes sure that the click arrives at it.",
-        hints=Hints(title="Click", read_only=False, destructive=True),
+        "still and uncovered, scrolls to it, and makes sure that the click reaches it.",
+        hints=Hints(read_only=False, destructive=True),
         arguments=ClickArguments,
         run=run_click,
         default_timeout_ms=tool_time,
+        returns="`clicked` (true), `selector`, `ref`, `x`, `y` (CSS px); `matches` if there "
+        "were several, `forced`, `navigated`.",
     ),
     Tool(
         name="browser_hover",
         description="Move the mouse over an element.",
-        hints=Hints(title="Hover", read_only=False),
+        hints=Hints(read_only=False),
         arguments=HoverArguments,
         run=run_hover,
         default_timeout_ms=tool_time,
+        returns="`hovered` (true), `selector`, `ref`, `x`, `y`, `matchesHover`; `matches`, "
+        "`covered` by what.",
     ),
     Tool(
         name="browser_type",
-        description="Type text into a field with real key events. Date, time, colour and range "
-        "fields take the whole value. \\n is Enter, which submits single-line fields.",
-        hints=Hints(title="Type", read_only=False, destructive=True),
+        description="Type into a field with real keys; date, time, colour and range fields get "
+        "the value as a whole. A final \\n presses Enter, which submits single-line fields.",
+        hints=Hints(read_only=False, destructive=True),
         arguments=TypeArguments,
         run=run_type,
         default_timeout_ms=tool_time,
+        returns="`typed` (true), `selector`, `ref`, `length` of the text, `finalLength` of the "
+        "field (UTF-16 units); `matches`, `note`, `navigated`. Never the text.",
     ),
     Tool(
         name="browser_press",
         description="Press a key or chord on an element, or on what has the focus.",
-        hints=Hints(title="Press key", read_only=False, destructive=True),
+        hints=Hints(read_only=False, destructive=True),
         arguments=PressArguments,
         run=run_press,
         default_timeout_ms=tool_time,
+        returns="`pressed` (true), `key`, `modifiers`, `count`, `selector`, `focused`; `ref`, "
+        "`matches`, `navigated`.",
     ),
     Tool(
         name="browser_scroll",
-        description="Scroll in a direction, to a position, or to an element: exactly one.",
-        hints=Hints(title="Scroll", read_only=False, idempotent=False),
+        description="Scroll in a direction, to x, y, or an element into view: exactly one.",
+        hints=Hints(read_only=False, idempotent=False),
         arguments=ScrollArguments,
         run=run_scroll,
         default_timeout_ms=tool_time,
+        returns="`scrollX`, `scrollY`, `mode` (direction, position, element). To an element: "
+        "`selector`, `ref`, `inViewport`, `fullyInViewport`; otherwise `direction` or "
+        "`x`, `y`, and `moved`, `atEnd`, `scroller` if it is not the page.",
     ),
     Tool(
         name="browser_drag",
-        description="Drag an element onto another, or by dx, dy: sliders, sorters, HTML drag "
-        "and drop. A refused drop is an error.",
-        hints=Hints(title="Drag", read_only=False, destructive=True),
+        description="Drag an element onto another, or by dx, dy px: sliders, sorters, HTML "
+        "drag and drop. A refused drop is an error.",
+        hints=Hints(read_only=False, destructive=True),
         arguments=DragArguments,
         run=run_drag,
         default_timeout_ms=tool_time,
+        returns="`dragged` (true), `selector`, `ref`, `from`, `to` (`x`, `y`), `mode` (html, "
+        "pointer), `moved` (the element is elsewhere); `note` if nothing changed, "
+        "`navigated`.",
     ),
 )

@@ -50,9 +50,7 @@ class BatchArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     steps: Annotated[tuple[StepArguments, ...], Meta(min_length=1, max_length=MAX_STEPS)]
     stop_on_error: bool = True
-    inline: Annotated[
-        bool, Meta(description="With the pictures of the last step that has.")
-    ] = True
+    inline: Annotated[bool, Meta(description="Show the last pictures.")] = True
     timeout_ms: TimeoutMs = 0
 
 
@@ -245,9 +243,9 @@ def batch_time(config: Config) -> int:
 BATCH: tuple[Tool, ...] = (
     Tool(
         name=NAME,
-        description="Run several browser tools in one call, in order; stops at the first that "
-        "fails. All steps are checked before the first runs.",
-        hints=Hints(title="Batch", read_only=False, destructive=True),
+        description="Run several browser tools in order, in one call. All steps are checked "
+        "before the first runs.",
+        hints=Hints(read_only=False, destructive=True),
         arguments=BatchArguments,
         run=run_batch,
         default_timeout_ms=batch_time,

@@ -26,7 +26,7 @@ class HandleDialogArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=T
     text: Annotated[str, Meta(max_length=MAX_TEXT, description="For a prompt.")] | UnsetType = (
         UNSET
     )
-    next: Annotated[bool, Meta(description="Keep the answer for the next dialog.")] = False
+    next: Annotated[bool, Meta(description="For the next one instead.")] = False
     tab: TabNumber = 0
 
 
@@ -50,11 +50,13 @@ async def handle_dialog(engine: Engine, arguments: HandleDialogArguments, call: 
 DIALOGS: tuple[Tool, ...] = (
     Tool(
         name="browser_handle_dialog",
-        description="Answer the open alert, confirm or prompt, where VFA_DIALOGS=ask holds "
-        "them; otherwise decide how the tab's next one is answered.",
-        hints=Hints(title="Answer a dialog", read_only=False),
+        description="Answer the open alert, confirm or prompt if VFA_DIALOGS=ask holds them; "
+        "otherwise decide how the tab's next one is answered.",
+        hints=Hints(read_only=False),
         arguments=HandleDialogArguments,
         run=handle_dialog,
         default_timeout_ms=tool_time,
+        returns="`handled` (true), or `next` (`accept`, `text`): how the next one will be "
+        "answered.",
     ),
 )

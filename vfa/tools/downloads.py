@@ -64,12 +64,15 @@ def download_timeout(arguments: DownloadsArguments, milliseconds: int) -> VfaErr
 DOWNLOADS: tuple[Tool, ...] = (
     Tool(
         name="browser_downloads",
-        description="List downloads, wait until one ended, or cancel one: state, path below "
-        "OUTPUT_DIR, bytes, sha256.",
-        hints=Hints(title="Downloads", read_only=False),
+        description="List downloads, wait for one to end, or cancel one. Files are kept below "
+        "OUTPUT_DIR.",
+        hints=Hints(read_only=False),
         arguments=DownloadsArguments,
         run=downloads,
         default_timeout_ms=navigation_time,
         expired=download_timeout,
+        returns="list: `downloads`, `count`. Each, and what wait and cancel return: `id`, "
+        "`name`, `state` (in_progress, completed, cancelled, too_large, failed), `url`, `tab`, "
+        "`bytes`, `totalBytes`, `mimeType`, `path`, `sha256`, `reason`.",
     ),
 )

@@ -180,7 +180,7 @@ class EmulateArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     reduced_motion: Literal["reduce", "no-preference"] | UnsetType = UNSET
     forced_colors: Literal["active", "none"] | UnsetType = UNSET
     contrast: Literal["more", "less", "custom", "no-preference"] | UnsetType = UNSET
-    locale: Annotated[str, Meta(max_length=100, description="As in de-DE.")] | UnsetType = UNSET
+    locale: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
     timezone: Annotated[str, Meta(max_length=100)] | UnsetType = UNSET
     geolocation: GeolocationArgument | UnsetType = UNSET
     user_agent: Annotated[str, Meta(min_length=1, max_length=1_000)] | UnsetType = UNSET
@@ -200,12 +200,10 @@ class EmulateArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         ]
         | UnsetType
     ) = UNSET
-    headers: (
-        Annotated[dict[str, str], Meta(description="Sent with every request.")] | UnsetType
-    ) = UNSET
-    reset: Annotated[bool, Meta(description="Clear everything first.")] = False
+    headers: dict[str, str] | UnsetType = UNSET
+    reset: Annotated[bool, Meta(description="Clear all first.")] = False
     clear: Annotated[
-        tuple[str, ...], Meta(max_length=50, description="Names of arguments to clear first.")
+        tuple[str, ...], Meta(max_length=50, description="Settings to clear first.")
     ] = ()
     tab: TabNumber = 0
     timeout_ms: TimeoutMs = 0
@@ -352,20 +350,25 @@ def _told(place: Geolocation) -> dict[str, Any]:
 EMULATION: tuple[Tool, ...] = (
     Tool(
         name="browser_resize",
-        description="Set the viewport: a preset (mobile 390x844, tablet 768x1024, desktop "
-        "1280x800), width and height, or reset. It stays until reset.",
-        hints=Hints(title="Resize", read_only=False, idempotent=True, open_world=False),
+        description="Set the viewport until reset: a preset (mobile 390x844, tablet 768x1024, "
+        "desktop 1280x800), or width and height.",
+        hints=Hints(read_only=False, idempotent=True, open_world=False),
         arguments=ResizeArguments,
         run=resize,
         default_timeout_ms=tool_time,
+        returns="`resized` (true), `width`, `height`, `deviceScaleFactor`, `mobile`, `preset`, "
+        "`reset`, `measured` (what the page sees: `innerWidth`, `innerHeight`, "
+        "`devicePixelRatio`, `scrollX`, `scrollWidth`), `warning`.",
     ),
     Tool(
         name="browser_emulate",
-        description="Emulate media, preferences, locale, place, device, network. Settings add "
-        "up and stay until cleared; without arguments, says what is in force.",
-        hints=Hints(title="Emulate", read_only=False, idempotent=True, open_world=False),
+        description="Emulate media, preferences, locale, place, device, network; add request "
+        "headers. Settings add up and stay until cleared; no arguments: what is in force.",
+        hints=Hints(read_only=False, idempotent=True, open_world=False),
         arguments=EmulateArguments,
         run=run_emulate,
         default_timeout_ms=tool_time,
+        returns="`inForce`: every setting that is not the default, of `headers` the names; "
+        "`note`.",
     ),
 )

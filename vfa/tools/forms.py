@@ -60,7 +60,7 @@ class SelectOptionArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=T
     indexes: Annotated[
         tuple[Annotated[int, Meta(ge=0, le=100_000)], ...], Meta(max_length=MAX_CHOICES)
     ] = ()
-    none: Annotated[bool, Meta(description="Clear a list that takes several.")] = False
+    none: Annotated[bool, Meta(description="Select nothing.")] = False
     tab: TabNumber = 0
     timeout_ms: TimeoutMs = 0
 
@@ -135,7 +135,8 @@ class FillFormArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
         Meta(
             min_length=1,
             max_length=MAX_FIELDS,
-            description="value: text, date, option or radio button; checked: for boxes.",
+            description="By label, selector or ref. value: text, date, option, radio; "
+            "checked: boxes.",
         ),
     ]
     submit: bool = False
@@ -266,7 +267,7 @@ FORMS: tuple[Tool, ...] = (
     Tool(
         name="browser_select_option",
         description="Choose options of a list: a native select, a list box or a combo box.",
-        hints=Hints(title="Select option", read_only=False, idempotent=True),
+        hints=Hints(read_only=False, idempotent=True),
         arguments=SelectOptionArguments,
         run=run_select_option,
         default_timeout_ms=tool_time,
@@ -275,7 +276,7 @@ FORMS: tuple[Tool, ...] = (
     Tool(
         name="browser_check",
         description="Check or uncheck a checkbox, radio button or switch, or its label.",
-        hints=Hints(title="Check", read_only=False, idempotent=True),
+        hints=Hints(read_only=False, idempotent=True),
         arguments=CheckArguments,
         run=run_check,
         default_timeout_ms=tool_time,
@@ -285,7 +286,7 @@ FORMS: tuple[Tool, ...] = (
     Tool(
         name="browser_fill_form",
         description="Fill several fields of any kind, in order; stops at the first that fails.",
-        hints=Hints(title="Fill form", read_only=False, destructive=True),
+        hints=Hints(read_only=False, destructive=True),
         arguments=FillFormArguments,
         run=run_fill_form,
         default_timeout_ms=tool_time,
@@ -296,7 +297,7 @@ FORMS: tuple[Tool, ...] = (
         name="browser_upload",
         description="Give files to a file input, or to the chooser that an element opens. "
         "Only files below OUTPUT_DIR or VFA_UPLOAD_ROOTS.",
-        hints=Hints(title="Upload", read_only=False, destructive=True),
+        hints=Hints(read_only=False, destructive=True),
         arguments=UploadArguments,
         run=run_upload,
         default_timeout_ms=tool_time,

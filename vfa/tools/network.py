@@ -32,27 +32,23 @@ LONG = 200_000  # characters that are searched for secrets in a thread
 class NetworkArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments of ``browser_network``."""
 
-    id: Annotated[
-        int, Meta(ge=0, description="All of this one: headers, timing, redirects, bodies.")
-    ] = 0
-    url: Annotated[str, Meta(description="Part of the URL.")] = ""
+    id: Annotated[int, Meta(ge=0, description="All about this one.")] = 0
+    url: Annotated[str, Meta(description="Part of it.")] = ""
     kind: Annotated[
         str,
         Meta(description="document, script, image, fetch, xhr, websocket …"),
     ] = ""
     status: Annotated[str, Meta(description="404, 4xx or 400-499.")] = ""
-    failed: Annotated[bool, Meta(description="Errors, blocked ones, status ≥ 400.")] = False
+    failed: Annotated[bool, Meta(description="Errors, blocked, status ≥ 400.")] = False
     order: Literal["newest", "oldest"] = "newest"
-    offset: Annotated[
-        int, Meta(ge=0, description="First entry; with id, first character of the bodies.")
-    ] = 0
+    offset: Annotated[int, Meta(ge=0, description="With id: in the bodies.")] = 0
     limit: Annotated[
-        int, Meta(ge=0, le=1_000_000, description="Default 50; with id, 2000 characters.")
+        int, Meta(ge=0, le=1_000_000, description="Default 50; with id 2000 characters.")
     ] = 0
-    reveal: Annotated[bool, Meta(description="Show tokens, passwords, cookies.")] = False
-    clear: Annotated[bool, Meta(description="Forget what was listed so far.")] = False
+    reveal: Annotated[bool, Meta(description="Show secrets.")] = False
+    clear: Annotated[bool, Meta(description="Then forget all.")] = False
     preserve: Annotated[
-        bool | UnsetType, Meta(description="Keep the list over navigations, from now on.")
+        bool | UnsetType, Meta(description="Keep the list over navigations.")
     ] = UNSET
     tab: TabNumber = 0
 
@@ -211,9 +207,9 @@ def _cut_body(shown: dict[str, Any], over: int) -> dict[str, Any]:
 NETWORK: tuple[Tool, ...] = (
     Tool(
         name="browser_network",
-        description="Requests of the page since it was loaded, frames and workers included, "
-        "filtered; or one of them with headers and bodies. Secrets are hidden.",
-        hints=Hints(title="Network", read_only=True),
+        description="Requests since the page was loaded, frames and workers included, "
+        "filtered; or one with headers, timing, bodies. Secrets are hidden.",
+        hints=Hints(read_only=True),
         returns="`requests`: each `id`, `method`, `url`, `kind`, and, where there is one, "
         "`status`, `failure` (also why it was blocked), `cancelled`, `pending`, `ms`, `bytes`, "
         "`redirects`, `fromCache`, `fromServiceWorker`, `source` (frame, worker, "
@@ -221,8 +217,7 @@ NETWORK: tuple[Tool, ...] = (
         "`requestHeaders`, `responseHeaders`, `timing` (ms), `remoteAddress`, `initiator`, the "
         "chain of `redirects`, `blockedCookies`, `frames` of a WebSocket, and `requestBody`, "
         "`responseBody`: `text` or `base64`, `size`, `truncated`, `next`, or why it is "
-        "`missing`. Credentials in headers and URLs, and members of bodies that are named like "
-        "passwords or tokens, are `***` unless `reveal` is true.",
+        "`missing`.",
         arguments=NetworkArguments,
         run=network,
         default_timeout_ms=tool_time,

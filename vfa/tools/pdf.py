@@ -28,16 +28,13 @@ Margin = Annotated[float, Meta(ge=0, le=200)]
 class PdfArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments of ``browser_pdf``."""
 
-    filename: Annotated[
-        str,
-        Meta(max_length=MAX_FILENAME, description="Below OUTPUT_DIR; made up if absent."),
-    ] = ""
+    filename: Annotated[str, Meta(max_length=MAX_FILENAME)] = ""
     format: Literal["A3", "A4", "A5", "Letter", "Legal", "Tabloid"] = "A4"
     landscape: bool = False
     scale: Annotated[float, Meta(ge=0.1, le=2)] = 1
     margins: Annotated[
         tuple[Margin, ...],
-        Meta(min_length=1, max_length=4, description="mm, in the order of CSS."),
+        Meta(min_length=1, max_length=4, description="mm, as in CSS."),
     ] = (10,)
     background: bool = True
     page_ranges: Annotated[str, Meta(max_length=200, description="1-3, 5")] = ""
@@ -87,7 +84,7 @@ PDF: tuple[Tool, ...] = (
     Tool(
         name="browser_pdf",
         description="Print the page to a PDF file below OUTPUT_DIR.",
-        hints=Hints(title="PDF", read_only=False, idempotent=True),
+        hints=Hints(read_only=False, idempotent=True),
         returns="`path`, `size` in bytes, `pages` if the file tells.",
         arguments=PdfArguments,
         run=pdf,

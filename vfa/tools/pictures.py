@@ -53,21 +53,18 @@ class Clip(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class ScreenshotArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments of ``browser_screenshot``."""
 
-    filename: Annotated[
-        str,
-        Meta(max_length=MAX_FILENAME, description="Below OUTPUT_DIR; made up if absent."),
-    ] = ""
+    filename: Annotated[str, Meta(max_length=MAX_FILENAME)] = ""
     format: Literal["jpeg", "png", "webp"] = "jpeg"
-    quality: Annotated[float, Meta(ge=1, le=100, description="Not of png.")] = 80
-    full_page: Annotated[bool, Meta(description="Not just the viewport.")] = False
-    selector: Annotated[str, Meta(max_length=MAX_SELECTOR, description="One element.")] = ""
+    quality: Annotated[float, Meta(ge=1, le=100)] = 80
+    full_page: bool = False
+    selector: Annotated[str, Meta(max_length=MAX_SELECTOR)] = ""
     ref: Annotated[str, Meta(max_length=MAX_REF)] = ""
-    clip: Annotated[Clip | msgspec.UnsetType, Meta(description="Part of the page, CSS px.")] = (
+    clip: Annotated[Clip | msgspec.UnsetType, Meta(description="CSS px of the page.")] = (
         msgspec.UNSET
     )
-    scale: Annotated[float, Meta(ge=0.1, le=2, description="1: as shown.")] = 1
-    delay_ms: Annotated[float, Meta(ge=0, le=5000, description="Wait before the picture.")] = 0
-    inline: Annotated[bool, Meta(description="false: only the file.")] = True
+    scale: Annotated[float, Meta(ge=0.1, le=2)] = 1
+    delay_ms: Annotated[float, Meta(ge=0, le=5000)] = 0
+    inline: Annotated[bool, Meta(description="false: file only.")] = True
     tab: TabNumber = 0
     timeout_ms: TimeoutMs = 0
 
@@ -159,9 +156,9 @@ of it), `scrollX`, `scrollY`, `devicePixelRatio`."""
 PICTURES: tuple[Tool, ...] = (
     Tool(
         name="browser_screenshot",
-        description="Picture of the viewport, the whole page, an element or a clip, shown and "
-        "saved below OUTPUT_DIR. Too large a one is scaled down (see scale), never cropped.",
-        hints=Hints(title="Screenshot", read_only=False, idempotent=True),
+        description="Picture of the viewport, the full page, an element or a clip, shown and "
+        "saved below OUTPUT_DIR. Too large ones are scaled down, never cropped.",
+        hints=Hints(read_only=False, idempotent=True),
         arguments=ScreenshotArguments,
         run=screenshot,
         default_timeout_ms=navigation_time,

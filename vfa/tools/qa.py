@@ -44,24 +44,24 @@ class AuditArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     url: Annotated[str, Meta(max_length=MAX_URL, description="Absolute http(s) URL.")]
     viewport: ViewportArguments | UnsetType = UNSET
-    device: Annotated[Device, Meta(description="Viewport, scale and user agent.")] = "desktop"
+    device: Device = "desktop"
     wait_until: WaitUntil = "networkidle"
     max_depth: Annotated[
         int,
-        Meta(ge=0, le=10, description="Clicks along same-origin links; 0: this page only."),
+        Meta(ge=0, le=10, description="Links to follow; 0: this page only."),
     ] = 1
     max_pages: Annotated[int, Meta(ge=1, le=200)] = 10
     include_screenshots: bool = True
     focus: Annotated[
         str,
-        Meta(max_length=MAX_FOCUS, description="What matters, in words: it narrows and ranks."),
+        Meta(max_length=MAX_FOCUS, description="What matters, in words."),
     ] = ""
     categories: Annotated[
-        tuple[Category, ...] | UnsetType, Meta(description="Only these; all if absent.")
+        tuple[Category, ...] | UnsetType, Meta(description="Default: all.")
     ] = UNSET
     model: Annotated[
         Literal["auto", "off"],
-        Meta(description="May a configured model add to the rules?"),
+        Meta(description="May a model add to the rules?"),
     ] = "auto"
     timeout_ms: Annotated[
         int, Meta(ge=0, description="Budget; what is found by then is returned.")
@@ -136,7 +136,7 @@ class ErrorsArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     clear: Annotated[bool, Meta(description="Remove what is returned.")] = True
     source: Literal["all", "console", "pageerror", "http"] = "all"
     min_severity: Literal["info", "warning", "error"] = "info"
-    run_id: Annotated[str, Meta(max_length=MAX_RUN_ID, description="Only of this run.")] = ""
+    run_id: Annotated[str, Meta(max_length=MAX_RUN_ID, description="Of one audit.")] = ""
     limit: Annotated[int, Meta(ge=1, le=100_000)] = 1_000
 
 
@@ -189,10 +189,10 @@ def _errors_time(config: Config) -> int:  # nothing there can take long
 QA_TOOLS: tuple[Tool, ...] = (
     Tool(
         name="qa_audit_url",
-        description="Audit a page, and the pages it links to, in a fresh browser context: "
+        description="Audit a page and those it links to, in a fresh browser context: "
         "functional, visual, accessibility, performance and network defects with evidence, "
-        "metrics and screenshots. Takes up to timeout_ms.",
-        hints=Hints(title="Audit URL", read_only=True),
+        "metrics and screenshots. Ends within timeout_ms.",
+        hints=Hints(read_only=True),
         arguments=AuditArguments,
         run=audit_url,
         default_timeout_ms=_audit_time,
@@ -201,9 +201,9 @@ QA_TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         name="qa_get_runtime_errors",
-        description="Console warnings and errors, uncaught exceptions and failed requests that "
-        "pages reported during all calls so far, oldest first.",
-        hints=Hints(title="Runtime errors", read_only=False, open_world=False),
+        description="Console messages, uncaught exceptions and failed requests of all calls so "
+        "far, oldest first.",
+        hints=Hints(read_only=False, open_world=False),
         arguments=ErrorsArguments,
         run=get_runtime_errors,
         default_timeout_ms=_errors_time,

@@ -36,10 +36,7 @@ MAX_WANTED = 1_000  # characters of a text or pattern that is looked for
 class GetTextArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments of ``browser_get_text``."""
 
-    selector: Annotated[
-        str,
-        Meta(max_length=MAX_SELECTOR, description="CSS; without it, the whole page."),
-    ] = ""
+    selector: Annotated[str, Meta(max_length=MAX_SELECTOR)] = ""
     ref: Annotated[str, Meta(max_length=MAX_REF)] = ""
     tab: TabNumber = 0
     timeout_ms: TimeoutMs = 0
@@ -83,7 +80,7 @@ class FindArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments of ``browser_find``."""
 
     text: Annotated[str, Meta(max_length=MAX_WANTED)] = ""
-    regex: Annotated[str, Meta(max_length=MAX_WANTED, description="JavaScript's.")] = ""
+    regex: Annotated[str, Meta(max_length=MAX_WANTED)] = ""
     match_case: bool = False
     limit: Annotated[int, Meta(ge=1, le=100)] = 20
     tab: TabNumber = 0
@@ -126,7 +123,7 @@ class GetConsoleArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
     """Arguments of ``browser_get_console``."""
 
     level: Literal["all", "error", "warning", "log", "info", "debug"] = "all"
-    clear_after: Annotated[bool, Meta(description="Empty the buffer, all levels.")] = False
+    clear_after: bool = False
     tab: TabNumber = 0
 
 
@@ -168,9 +165,9 @@ def _shorten_console(value: dict[str, Any], budget: int) -> dict[str, Any]:
 READING: tuple[Tool, ...] = (
     Tool(
         name="browser_get_text",
-        description="Visible text of the page, or of the first element that matches selector "
-        "or of ref (the value, for form fields), with frames and shadow DOM; waits for it.",
-        hints=Hints(title="Get text", read_only=True),
+        description="Visible text of the whole page or of one element (of a field, its value), "
+        "frames and shadow DOM included. Waits for the element.",
+        hints=Hints(read_only=True),
         arguments=GetTextArguments,
         run=get_text,
         default_timeout_ms=tool_time,
@@ -179,9 +176,9 @@ READING: tuple[Tool, ...] = (
     ),
     Tool(
         name="browser_find",
-        description="Where a text or regular expression is on the page: matches with context, "
-        "each with the ref of the link, button, field or block that says it.",
-        hints=Hints(title="Find text", read_only=True),
+        description="Find text or a JavaScript regex on the page: matches with context and the "
+        "ref of the link, button, field or block that says it.",
+        hints=Hints(read_only=True),
         arguments=FindArguments,
         run=find_text,
         default_timeout_ms=tool_time,
@@ -190,8 +187,8 @@ READING: tuple[Tool, ...] = (
     ),
     Tool(
         name="browser_get_console",
-        description="Console messages and uncaught exceptions of the page since it was loaded.",
-        hints=Hints(title="Get console", read_only=True),
+        description="Console messages and uncaught exceptions since the page was loaded.",
+        hints=Hints(read_only=True),
         arguments=GetConsoleArguments,
         run=get_console,
         default_timeout_ms=tool_time,

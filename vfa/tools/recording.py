@@ -65,17 +65,17 @@ class CaptureFramesArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=
     quality: Annotated[float, Meta(ge=1, le=100)] = 80
     strategy: Annotated[
         Literal["screencast", "poll"],
-        Meta(description="screencast: frames as drawn; poll: one screenshot after the other."),
+        Meta(description="screencast: as drawn; poll: screenshots."),
     ] = "screencast"
     pump: Annotated[
-        Literal["screenshot", "none"], Meta(description="Make an idle page draw, or not.")
+        Literal["screenshot", "none"], Meta(description="Makes idle pages draw.")
     ] = "screenshot"
-    selector: Annotated[str, Meta(max_length=MAX_SELECTOR, description="One element.")] = ""
+    selector: Annotated[str, Meta(max_length=MAX_SELECTOR)] = ""
     ref: Annotated[str, Meta(max_length=MAX_REF)] = ""
     filename_prefix: Annotated[str, Meta(max_length=MAX_FILENAME)] = "frame"
     preview: Annotated[
         Literal["none", "sheet", "webp"],
-        Meta(description="Show a contact sheet, or an animated WebP."),
+        Meta(description="Show a contact sheet or animation."),
     ] = "none"
     tab: TabNumber = 0
     timeout_ms: TimeoutMs = 0
@@ -338,9 +338,9 @@ element (CSS px); of a screencast `pump`, `pumpCount`, `extraCaptured` (drawn, b
 RECORDING: tuple[Tool, ...] = (
     Tool(
         name="browser_capture_frames",
-        description="Pictures in a row of the viewport or an element, with their times, saved "
-        "below OUTPUT_DIR as prefix-NN; for animations and canvases.",
-        hints=Hints(title="Capture frames", read_only=False, idempotent=True),
+        description="Timed series of pictures of the viewport or an element, saved below "
+        "OUTPUT_DIR; for animations and canvases.",
+        hints=Hints(read_only=False, idempotent=True),
         arguments=CaptureFramesArguments,
         run=capture_frames,
         default_timeout_ms=navigation_time,

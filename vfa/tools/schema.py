@@ -34,18 +34,17 @@ def listed_schema(tool: Tool, config: Config) -> dict[str, Any]:
     As ``input_schema``, without what no caller needs to be told: it costs tokens in every
     conversation. All of it is checked all the same.
     """
-    schema: dict[str, Any] = _terse(input_schema(tool, config)) | {
-        "additionalProperties": False
-    }
+    schema: dict[str, Any] = _terse(input_schema(tool, config))
     properties = schema["properties"]
     if "tab" in properties:
         properties["tab"] = {"type": "integer"}
     if "timeout_ms" in properties:
-        properties["timeout_ms"].pop("description", None)
+        for word in ("description", "maximum"):
+            properties["timeout_ms"].pop(word, None)
     return schema
 
 
-NO_LIMIT = 1_000_000  # a bound as far out as this is none that a caller would meet
+NO_LIMIT = 8_000  # a bound as far out as this is none that a caller would meet
 
 
 def _terse(node: Any) -> Any:
@@ -58,13 +57,17 @@ def _terse(node: Any) -> Any:
 
 def _goes_without(key: str, value: Any) -> bool:
     """Say whether a word of a schema is understood without being said."""
-    if key in {"maxLength", "maxItems"}:
-        return True
-    if key == "default":
-        return value in (False, [])  # and 0
-    if key in {"minimum", "maximum"}:
-        return bool(value == 0 or abs(value) >= NO_LIMIT)
-    return key == "additionalProperties" and value is False
+    match key:
+        case "maxLength" | "maxItems" | "minLength" | "minItems":
+            return True
+        case "default":
+            return not value and value != ""  # false, 0, nothing in it
+        case "minimum":
+            return value in (0, 1) or value <= -NO_LIMIT
+        case "maximum":
+            return bool(value >= NO_LIMIT)
+        case _:
+            return key == "additionalProperties" and value is False
 
 
 def object_schema(struct: type[msgspec.Struct]) -> dict[str, Any]:
@@ -85,13 +88,14 @@ def _plain(node: Any, definitions: dict[str, Any]) -> Any:
         return _plain({**known, **{k: v for k, v in node.items() if k != "anyOf"}}, definitions)
     if "$ref" in node:
         rest = {key: value for key, value in node.items() if key != "$ref"}
-        return _plain(definitions[node["$ref"]] | rest, definitions)
+        named = definitions[node["$ref"]] | {"description": ""}  # not the struct's docstring
+        return _plain(named | rest, definitions)
     plain = {
         key: _plain_properties(value, definitions)
         if key == "properties"
         else _plain(value, definitions)
         for key, value in node.items()
-        if key != "title" and not (key == "default" and value in ("", None))
+        if key != "title" and not (key in {"default", "description"} and value in ("", None))
     }
     if plain.get("required") == []:
         del plain["required"]

@@ -39,7 +39,7 @@ class EvaluateArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True)
     user_gesture: bool = False
     frame: Annotated[
         str,
-        Meta(max_length=MAX_SELECTOR, description="Selector or ref of an iframe to run in."),
+        Meta(max_length=MAX_SELECTOR, description="Selector or ref of an iframe."),
     ] = ""
     tab: TabNumber = 0
     timeout_ms: TimeoutMs = 0
@@ -114,10 +114,11 @@ SCRIPTING: tuple[Tool, ...] = (
         name="browser_evaluate",
         description="Run JavaScript in the page; the last value is the result (objects as "
         "JSON, 4 levels, 100 items). Top-level await works. Needs ENABLE_EVAL_JS=1.",
-        hints=Hints(title="Evaluate", read_only=False, destructive=True),
+        hints=Hints(read_only=False, destructive=True),
         arguments=EvaluateArguments,
         run=run_evaluate,
         default_timeout_ms=tool_time,
         expired=evaluate_timeout,
+        returns="`result`, `type` (JavaScript's), `truncated`; `navigated`.",
     ),
 )

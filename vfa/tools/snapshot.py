@@ -26,24 +26,21 @@ ONLY_OUTLINE = ("under", "depth", "offset", "find", "changed_since")
 class SnapshotArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments of ``browser_snapshot``."""
 
-    format: Annotated[
-        Literal["json", "outline"],
-        Meta(description="json: a list with selectors; outline: compact lines with refs."),
-    ] = "json"
-    include_text: Annotated[bool, Meta(description="Values of fields, in json.")] = True
+    format: Literal["json", "outline"] = "json"
+    include_text: Annotated[bool, Meta(description="json: field values.")] = True
     max_items: Annotated[float, Meta(le=200)] | msgspec.UnsetType = msgspec.UNSET
     include: Annotated[
         tuple[Literal["headings", "landmarks"], ...],
-        Meta(max_length=2, description="Also in json."),
+        Meta(max_length=2, description="json: these, too."),
     ] = ()
     under: Annotated[
-        str, Meta(max_length=MAX_SELECTOR, description="Outline of this ref or selector.")
+        str, Meta(max_length=MAX_SELECTOR, description="outline: of this ref or selector.")
     ] = ""
     depth: Annotated[int, Meta(ge=0, le=100, description="0: all.")] = 0
     offset: Annotated[int, Meta(ge=0, le=1_000_000)] = 0
-    find: Annotated[str, Meta(max_length=MAX_FIND, description="Only what has this text.")] = ""
+    find: Annotated[str, Meta(max_length=MAX_FIND, description="outline: this text only.")] = ""
     changed_since: Annotated[
-        str, Meta(max_length=20, description="A snapshot id: only what changed since.")
+        str, Meta(max_length=20, description="outline: changes since this snapshot id.")
     ] = ""
     max_chars: Annotated[int, Meta(ge=1_000, le=200_000)] = DEFAULT_CHARS
     tab: TabNumber = 0
@@ -127,10 +124,10 @@ def _shorten(value: dict[str, Any], budget: int) -> dict[str, Any]:
 SNAPSHOT: tuple[Tool, ...] = (
     Tool(
         name="browser_snapshot",
-        description="What the page consists of, frames and shadow DOM included: elements to "
-        "use, with the selector and ref that other tools take. format outline is best for "
-        "reading a page; it says how to ask for what it leaves out.",
-        hints=Hints(title="Snapshot", read_only=True),
+        description="What is on the page, frames and shadow DOM included. json: elements to "
+        "use, with the selector and ref that other tools take. outline, best for reading: "
+        "the page in compact lines with refs; it says how to get what it leaves out.",
+        hints=Hints(read_only=True),
         arguments=SnapshotArguments,
         run=snapshot,
         default_timeout_ms=tool_time,

@@ -53,18 +53,16 @@ class StorageArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     area: Literal["cookies", "local", "session"] = "cookies"
     name: str = ""
     value: str = ""
-    url: Annotated[str, Meta(description="Whose: cookies sent there, or a frame's origin.")] = (
-        ""
-    )
-    domain: Annotated[str, Meta(description="Cookies: it and below.")] = ""
+    url: Annotated[str, Meta(description="Cookies sent there, or a frame's origin.")] = ""
+    domain: str = ""
     path: str = ""
     http_only: bool = False
     secure: bool = False
     same_site: Literal["Strict", "Lax", "None"] | UnsetType = UNSET
-    expires: Annotated[float, Meta(ge=0, description="Unix seconds; 0: session cookie.")] = 0
-    filename: Annotated[
-        str, Meta(max_length=MAX_FILENAME, description="Of save and load, below OUTPUT_DIR.")
-    ] = ""
+    expires: Annotated[float, Meta(ge=0, description="Unix seconds; 0: session.")] = 0
+    filename: Annotated[str, Meta(max_length=MAX_FILENAME, description="Below OUTPUT_DIR.")] = (
+        ""
+    )
     offset: Annotated[int, Meta(ge=0)] = 0
     limit: Annotated[int, Meta(ge=1, le=10_000)] = SHOWN
     tab: TabNumber = 0
@@ -309,16 +307,13 @@ def state_name(filename: str, now: datetime) -> str:
 STORAGE: tuple[Tool, ...] = (
     Tool(
         name="browser_storage",
-        description="Cookies of the whole browser and local or session storage of the page. "
-        "save and load: all cookies and origins as a file; loading replaces them.",
-        hints=Hints(title="Storage", read_only=False, destructive=True),
+        description="Cookies of the whole browser, local or session storage of the page. "
+        "save, load: all cookies and origins as a file; load replaces them.",
+        hints=Hints(read_only=False, destructive=True),
         returns="get: `entries` (`name`, `value`; of cookies also `domain`, `path`, `expires`, "
         "`httpOnly`, `secure`, `sameSite`), `count`, `truncated`, `note`. set, delete, clear: "
-        "`count`. save: `path` of a file that only its owner can read, and how many `cookies`, "
-        "`origins`, `localItems`, `sessionItems` it holds. load: the same counts; cookies are "
-        "replaced, and the local storage of each origin in the file; nothing is sent to any "
-        "server, and a failure puts everything back. Session storage is restored if the page "
-        "is of its origin. IndexedDB is not part of a file.",
+        "`count`. save, load: `path`, and how many `cookies`, `origins`, `localItems` and "
+        "`sessionItems` the file holds; `note`.",
         arguments=StorageArguments,
         run=storage,
         default_timeout_ms=navigation_time,

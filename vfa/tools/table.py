@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 class Hints(msgspec.Struct, frozen=True, kw_only=True):
     """MCP tool annotations: what a client may tell its user. Hints, not promises."""
 
-    title: str
     read_only: bool  # changes nothing outside
     destructive: bool = False
     idempotent: bool = False

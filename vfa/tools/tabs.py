@@ -96,11 +96,14 @@ def _describe(info: TabInfo) -> dict[str, Any]:
 TABS: tuple[Tool, ...] = (
     Tool(
         name="browser_tabs",
-        description="List tabs, open one (with url; it is selected), select or close one. "
-        "Other tools use the selected tab unless told a number with tab. Returns all tabs.",
-        hints=Hints(title="Tabs", read_only=False, destructive=True),
+        description="List tabs, open one (which selects it), select or close one. Tools use "
+        "the selected tab unless given another's number as tab.",
+        hints=Hints(read_only=False, destructive=True),
         arguments=TabsArguments,
         run=tabs,
         default_timeout_ms=navigation_time,
+        returns="`tabs`: each `tab` (its number), `url`, `title`, `selected`, and, where it is "
+        "so, `opener`, `loading`, `dialog`. new: also `tab`, and with url what "
+        "browser_navigate returns.",
     ),
 )

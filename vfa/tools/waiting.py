@@ -30,15 +30,13 @@ class WaitForArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     selector: Annotated[str, Meta(max_length=MAX_SELECTOR)] = ""
     ref: Annotated[str, Meta(max_length=MAX_REF)] = ""
-    text: Annotated[
-        str, Meta(max_length=MAX_TEXT, description="Visible on the page, in any frame.")
-    ] = ""
+    text: Annotated[str, Meta(max_length=MAX_TEXT)] = ""
     state: Annotated[
         Literal["attached", "visible", "hidden", "gone"],
-        Meta(description="Of selector, ref and text; hidden and gone: until none is left."),
+        Meta(description="Of element and text; hidden, gone: until none is left."),
     ] = "attached"
     url: Annotated[
-        str, Meta(max_length=MAX_TEXT, description="Part of it, or all of it with *.")
+        str, Meta(max_length=MAX_TEXT, description="Part of it; all of it if with *.")
     ] = ""
     load_state: Literal["", "domcontentloaded", "load", "networkidle"] = ""
     tab: TabNumber = 0
@@ -110,9 +108,9 @@ def wait_time(config: Config) -> int:
 WAITING: tuple[Tool, ...] = (
     Tool(
         name="browser_wait_for",
-        description="Wait until all that is given holds at once: an element exists (or see "
-        "state), text is shown, the URL or the state of loading is reached.",
-        hints=Hints(title="Wait for", read_only=True),
+        description="Wait until everything given holds at once: an element in a state, visible "
+        "text in any frame, a URL, a load_state.",
+        hints=Hints(read_only=True),
         arguments=WaitForArguments,
         run=wait,
         default_timeout_ms=wait_time,

@@ -143,7 +143,7 @@ def shim_timeout(arguments: WebglShimArguments, milliseconds: int) -> VfaError:
 class WebglTraceArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments of ``browser_webgl_trace``."""
 
-    clear: Annotated[bool, Meta(description="Empty the record after reading it.")] = False
+    clear: bool = False
     tab: TabNumber = 0
 
 
@@ -183,9 +183,9 @@ def within(value: dict[str, Any], limit: int) -> dict[str, Any]:
 WEBGL: tuple[Tool, ...] = (
     Tool(
         name="browser_webgl_info",
-        description="What WebGL the page gets: effective is real, shimmed, mixed or "
-        "unavailable; driver, limits, the reason if it is missing, and what the console says.",
-        hints=Hints(title="WebGL info", read_only=True, open_world=False),
+        description="What WebGL the page gets (real, shimmed, mixed or unavailable) and why: "
+        "driver, limits, advice, what the console says.",
+        hints=Hints(read_only=True, open_world=False),
         arguments=WebglInfoArguments,
         run=webgl_info,
         returns="`usable` (a real context exists), `effective`, `effectiveBy` type, `webgl`, "
@@ -196,9 +196,9 @@ WEBGL: tuple[Tool, ...] = (
     ),
     Tool(
         name="browser_canvas_info",
-        description="Every canvas: sizes, position, and whether it holds pixels, one colour, "
-        "nothing, or cannot be read, with a verdict in words.",
-        hints=Hints(title="Canvas info", read_only=True, open_world=False),
+        description="Every canvas: size, position, and whether it holds pixels, one colour or "
+        "nothing, or cannot be read.",
+        hints=Hints(read_only=True, open_world=False),
         arguments=CanvasInfoArguments,
         run=canvas_info,
         returns="`count`, `blank`, `sampled`, `truncated` and `canvases`: each with `index`, "
@@ -211,7 +211,7 @@ WEBGL: tuple[Tool, ...] = (
         name="browser_webgl_shim",
         description="Stand-in for missing WebGL, so that a page boots: mock counts calls, "
         "trace records them, nothing is drawn. Needs ENABLE_WEBGL_SHIM=1.",
-        hints=Hints(title="WebGL shim", read_only=False, idempotent=True),
+        hints=Hints(read_only=False, idempotent=True),
         arguments=WebglShimArguments,
         run=webgl_shim,
         returns="`mode`, `identifier`, `shimmed`, `appliesTo`, `reloadRequired`, `reloaded`, "
@@ -223,7 +223,7 @@ WEBGL: tuple[Tool, ...] = (
         name="browser_webgl_trace",
         description="What the page asked of WebGL under browser_webgl_shim: totals, shader "
         "sources, draw calls, uniforms, textures.",
-        hints=Hints(title="WebGL trace", read_only=True, open_world=False),
+        hints=Hints(read_only=True, open_world=False),
         arguments=WebglTraceArguments,
         run=webgl_trace,
         returns="`mode`, `stats` (draws, triangles, shaders, programs, textures, "

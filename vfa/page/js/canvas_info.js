@@ -30,7 +30,7 @@ async (limit, token) => {
   const scratch = (width, height) =>
     new OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
 
-  // The only colour of a canvas as a number; undefined if it has several, null if not looked at.
+  // The only colour of a canvas as a number; undefined: it has several, null: not looked at.
   const only_colour = (canvas, first) => {
     const { width, height } = canvas;
     if (width * height > exact) return null;

@@ -1,14 +1,15 @@
-// Installs the WebGL stand-in in one realm, a document or a worker, before any script of its own.
+// Installs the WebGL stand-in in one realm, a document or a worker, before any script of it.
 //
 // `getContext` gives the real context where there is one, and otherwise one of ours (see
 // webgl_mock.js), the same one each time. The methods of the real prototypes are replaced by
 // ones that count and record what is asked of either.
 //
-// What is recorded lives in this closure. A document's is read from our isolated world by events
-// on `performance`, an object that both worlds know, under the name `token`, which no page knows:
-// what it cannot name it cannot listen to or answer. Workers have no isolated worlds; there it is
-// read through a property that cannot be replaced, by whoever knows the token. The globals
-// `__mcpWebglShim` and `__mcpWebglTrace` are for pages and their authors; nobody trusts them.
+// What is recorded lives in this closure. A document's is read from our isolated world by
+// events on `performance`, an object that both worlds know, under the name `token`, which no
+// page knows: what it cannot name it cannot listen to or answer. Workers have no isolated
+// worlds; there it is read through a property that cannot be replaced, by whoever knows the
+// token. The globals `__mcpWebglShim` and `__mcpWebglTrace` are for pages and their authors;
+// nobody trusts them.
 //
 // All of it is strict code: of such functions a page gets no hold by the stacks of errors.
 (mode, token, parts) => {
@@ -108,7 +109,8 @@
 
   // --- what contexts are asked ------------------------------------------------------------
 
-  const asked_names = new safe.WeakMap(); // location of a real context -> the name it was asked for by
+  // location of a real context -> the name it was asked for by
+  const asked_names = new safe.WeakMap();
   const stages = new safe.WeakMap(); // shader -> its type
   const dimension = (source, ...names) => {
     for (const name of names) {
@@ -118,7 +120,8 @@
     return 0;
   };
   const picture = (kind, args) => {
-    // (target, level, format, width, height, border, …) or (target, level, format, format, type, source)
+    // (target, level, format, width, height, border, …), or
+    // (target, level, format, format, type, source)
     if (args.length >= 7) return recorder.texture(kind, args[3], args[4]);
     const source = args[5];
     const width = dimension(source, "naturalWidth", "videoWidth", "displayWidth", "width");

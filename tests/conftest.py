@@ -47,6 +47,7 @@ def environment(tmp_path):
         "OUTPUT_DIR": str(tmp_path / "output"),
         "VFA_PROFILE_ROOT": str(tmp_path),
         "VFA_CHROMIUM_ARGS": NO_OUTSIDE,
+        "VFA_HOSTS": "*=-",
         "VFA_ALLOW_LOCAL_HOST": "true",
     }
 

@@ -141,18 +141,22 @@ class Client:
 
 @asynccontextmanager
 async def proxied(policy=OPEN, upstreams=DIRECT, **options):
-    async with open_listener(policy, upstreams, **options) as listener:
-        async with await trio.open_tcp_stream("127.0.0.1", listener.port) as stream:
-            yield Client(stream, listener), listener
+    async with (
+        trio.open_nursery() as background,
+        open_listener(policy, upstreams, background, **options) as listener,
+        await trio.open_tcp_stream("127.0.0.1", listener.port) as stream,
+    ):
+        yield Client(stream, listener), listener
 
 
 async def is_dropped(client, method, url, **options):
-    """Say whether the proxy ends the connection without an answer."""
+    """Say whether the proxy ends the connection without an answer, or refuses a tunnel."""
     try:
         answer, data = await client.ask(method, url, **options)
     except (h11.RemoteProtocolError, trio.BrokenResourceError):
         return True
-    return answer is None and data == b""
+    refused = answer is None or (method == "CONNECT" and answer.status_code == 502)
+    return refused and data == b""
 
 
 @pytest.mark.parametrize("path", ["/", "/chunked", "/?a=b", "/close"])

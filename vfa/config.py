@@ -212,6 +212,14 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     deny_requests: Annotated[
         str, Knob("VFA_DENY_REQUESTS", "Hosts that are asked for nothing.")
     ] = ""
+    hosts: Annotated[
+        str,
+        Knob(
+            "VFA_HOSTS",
+            "Addresses of names, by commas: shop.test=127.0.0.1, *.cdn.test=- (there is none), "
+            "*=- (no other name exists).",
+        ),
+    ] = ""
     proxy_dns: Annotated[
         Literal["engine", "upstream"],
         Knob(

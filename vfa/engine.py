@@ -37,6 +37,7 @@ from vfa.actors.tabs import Ask, Tabs
 from vfa.actors.witness import BusWitness
 from vfa.audit.request import AuditRequest, Progress
 from vfa.config import load
+from vfa.egress.exits import check_settings
 from vfa.mailbox import Mailbox
 from vfa.supervisor import Child, Limits, Supervisor
 
@@ -58,6 +59,7 @@ class Engine:
     """What an embedder, the front and the command line see."""
 
     def __init__(self, config: Config) -> None:
+        check_settings(config)
         self.config = config
         self.errors = ErrorBus(config.error_buffer)
         self.mailboxes = (

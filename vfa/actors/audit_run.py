@@ -31,6 +31,7 @@ from vfa.audit.loading import emulate, load, viewport_of
 from vfa.audit.probe import Prober, candidates, try_probe
 from vfa.audit.request import Progress
 from vfa.audit.rules import all_rules
+from vfa.egress.hosts import read_hosts
 from vfa.errors import (
     CommandTimeoutError,
     DeadlineExceededError,
@@ -101,6 +102,7 @@ class AuditRun:
         self._config = config
         self._started = started
         self._policy = Policy.for_audits(config)
+        self._resolver = read_hosts(config.hosts)
         self._run_id = secrets.token_hex(6)
         self._witness = BusWitness(errors, self._run_id)
         self._pictures = Pictures(encoder, config, self._run_id)
@@ -127,7 +129,9 @@ class AuditRun:
         deadline = self._started + budget - min(MAX_RESERVE, budget * RESERVE)
         with trio.move_on_at(deadline) as scope:
             async with AsyncExitStack() as stack:
-                context = await stack.enter_async_context(self._link.context(self._adopt_popup))
+                context = await stack.enter_async_context(
+                    self._link.context(self._adopt_popup, policy=self._policy)
+                )
                 await self._fence(context)
                 await self._visit_all(context)
         if scope.cancelled_caught:
@@ -163,7 +167,7 @@ class AuditRun:
         self._tell("loading", goal.url)
         try:
             with page.guard():
-                await check_target(goal.url, self._policy)
+                await check_target(goal.url, self._policy, resolver=self._resolver)
                 loaded = await load(page, goal.url, self._request)
                 self._check_origin(loaded)
         except (PageError, SsrfBlockedError, CommandTimeoutError) as error:

@@ -23,6 +23,7 @@ import trio
 from vfa.actors.launch import START_TIMEOUT, find_running, launch
 from vfa.actors.link import Link
 from vfa.cdp.connection import Connection
+from vfa.egress.exits import Exits
 from vfa.errors import (
     BrowserRestartError,
     BrowserStartError,
@@ -30,6 +31,7 @@ from vfa.errors import (
     VfaError,
 )
 from vfa.mailbox import Request
+from vfa.policy.network import Policy
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
@@ -162,6 +164,7 @@ class _Life:
         self._browser = browser
         self._config = config
         self._background = background
+        self._exits = Exits(config, background)
         self._profile: Path | None = None
         self._generation = 0
         self._link: Link | None = None
@@ -252,7 +255,10 @@ class _Life:
             yield await find_running(self._config.cdp_url)
             return
         profile = await self._ready_profile()
-        async with launch(self._config, profile, self._background) as launched:
+        async with (
+            self._exits.open(Policy.for_browser(self._config)) as listener,
+            launch(self._config, profile, self._background, listener) as launched,
+        ):
             yield launched
 
     async def _ready_profile(self) -> Path:
@@ -302,7 +308,7 @@ class _Life:
     async def _serve_link(self, launched: Launched, transport: Transport) -> Link:
         connection = Connection(transport)
         self._generation += 1
-        link = Link(connection, launched, self._generation)
+        link = Link(connection, launched, self._generation, self._exits)
         talking = trio.CancelScope()
         self._background.start_soon(_talk, link, talking)
         try:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import trio
 
 from vfa.actors.audit_run import AuditRun
+from vfa.egress.hosts import read_hosts
 from vfa.errors import BrowserError, ConnectionLostError
 from vfa.mailbox import Mailbox, Request
 from vfa.policy.resolve import Policy, check_target
@@ -65,7 +66,8 @@ async def run(
 
     async def handle(letter: Audit) -> Report:
         # Arguments and policy first: nothing starts a browser for a target that is refused.
-        await check_target(letter.wanted.url, policy)
+        resolver = read_hosts(config.hosts)
+        await check_target(letter.wanted.url, policy, resolver=resolver)
         started = trio.current_time()
         for last in (False, True):
             try:

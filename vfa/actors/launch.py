@@ -11,6 +11,7 @@ import os
 from collections import deque
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import trio
 
@@ -19,6 +20,8 @@ from vfa.chromium.find import find_chromium
 from vfa.chromium.flags import flags, sandboxed
 from vfa.chromium.profile import TMP_FOLDER
 from vfa.errors import BrowserStartError, ConnectionLostError
+from vfa.policy.address import judge_address
+from vfa.policy.url import is_local_name
 from vfa.process import Process, pipe, process_group
 
 if TYPE_CHECKING:
@@ -28,6 +31,7 @@ if TYPE_CHECKING:
     from vfa.cdp.transport import Transport
     from vfa.chromium.find import Found
     from vfa.config import Config
+    from vfa.egress.listener import Listener
 
 logger = logging.getLogger(__name__)
 
@@ -62,8 +66,15 @@ class Launched:
         self.process = process
         self.url = url
         self.profile = profile
+        self.listener: Listener | None = None  # the way out of its own context
         self._pipe = pipe
         self._account = account or Account()
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it runs on this machine, and can reach a port of ours."""
+        host = (urlsplit(self.url).hostname or "") if self.process is None else "localhost"
+        return is_local_name(host) or judge_address(host) == "loopback"
 
     @property
     def exited(self) -> bool:
@@ -125,9 +136,11 @@ class Account:
 
 @asynccontextmanager
 async def launch(
-    config: Config, profile: Path, background: trio.Nursery
+    config: Config, profile: Path, background: trio.Nursery, listener: Listener | None = None
 ) -> AsyncIterator[Launched]:
     """Start Chromium on ``profile``; end it, with everything it started, on the way out.
+
+    With a ``listener``, that is its only way to the network.
 
     Whoever leaves the block has asked the browser to close; it is given a grace to do so.
     Its stderr is read in ``background``, a nursery of the caller's: one of our own around
@@ -138,7 +151,7 @@ async def launch(
         BrowserStartError: It could not be started, or did not open its DevTools.
     """
     found = find_chromium(config.chromium_path)
-    command = [str(found.path), *_flags(config, found, profile)]
+    command = [str(found.path), *_flags(config, found, profile, listener)]
     account = Account()
     async with AsyncExitStack() as stack:
         process, ends = await _start(stack, config, command, profile)
@@ -154,7 +167,9 @@ async def launch(
         if not sandboxed(root=_is_root(), sandbox=config.sandbox):
             logger.warning("[Browser] Chromium runs without its sandbox: %s", _why(config))
         try:
-            yield Launched(process, url, transport, account, profile)
+            launched = Launched(process, url, transport, account, profile)
+            launched.listener = listener
+            yield launched
         finally:
             with trio.move_on_after(EXIT_GRACE, shield=True):
                 await process.wait()
@@ -175,7 +190,7 @@ async def find_running(url: str) -> Launched:
     return Launched(None, address)
 
 
-def _flags(config: Config, found: Found, profile: Path) -> list[str]:
+def _flags(config: Config, found: Found, profile: Path, listener: Listener | None) -> list[str]:
     return flags(
         found,
         transport=config.transport,
@@ -184,6 +199,7 @@ def _flags(config: Config, found: Found, profile: Path) -> list[str]:
         sandbox=config.sandbox,
         extra=config.chromium_args,
         shm_bytes=_shm_bytes(),
+        proxy="" if listener is None else listener.server,
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,6 +17,8 @@ import trio
 from vfa.cdp.session import Session
 from vfa.errors import CdpError, ConnectionLostError
 from vfa.page.page import Page
+from vfa.page.proxy_password import give_password
+from vfa.page.way_out import WayOut
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -24,7 +26,10 @@ if TYPE_CHECKING:
     from vfa.actors.launch import Launched
     from vfa.cdp.connection import Connection
     from vfa.cdp.dialogue import Event
+    from vfa.egress.exits import Exits
+    from vfa.egress.listener import Listener
     from vfa.page.page import Witness
+    from vfa.policy.network import Policy
 
 logger = logging.getLogger(__name__)
 
@@ -75,6 +80,15 @@ class _Context(msgspec.Struct, frozen=True, rename="camel"):
     browser_context_id: str
 
 
+class _Way:
+    """The way out of a browser context, and whether the context knows its password."""
+
+    def __init__(self, listener: Listener) -> None:
+        self.listener = listener
+        self.introduced = False
+        self.lock = trio.Lock()
+
+
 class Link:
     """One browser, as long as it lasts.
 
@@ -82,10 +96,21 @@ class Link:
         connection: A running connection.
         launched: The browser behind it.
         generation: Grows with every link of an engine.
+        exits: Opens ways out for contexts; None: they use the browser's own.
     """
 
-    def __init__(self, connection: Connection, launched: Launched, generation: int) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        launched: Launched,
+        generation: int,
+        exits: Exits | None = None,
+    ) -> None:
         self.connection = connection
+        self._exits = exits
+        self._ways: dict[str, _Way] = {}  # by context id
+        if launched.listener is not None:
+            self._ways[""] = _Way(launched.listener)
         self.launched = launched
         self.generation = generation
         self.version = Version()
@@ -194,7 +219,9 @@ class Link:
         """Return the tab that the browser came with, or a new one if that is taken."""
         target_id, self._initial = self._initial, ""
         if target_id in self._sessions:
-            return target_id, await self.session_of(target_id)
+            session = await self.session_of(target_id)
+            await self._introduce("", session)
+            return target_id, session
         return await self.open_tab(**self.own_window)
 
     def adopt_popups_of(self, opener: str, adopt: Adopt) -> Callable[[], None]:
@@ -225,7 +252,24 @@ class Link:
         if context_id:
             wanted["browserContextId"] = context_id
         made = await self.connection.call("Target.createTarget", wanted, _OfTarget)
-        return made.target_id, await self.session_of(made.target_id)
+        session = await self.session_of(made.target_id)
+        await self._introduce(context_id, session)
+        return made.target_id, session
+
+    def way_out(self, context_id: str = "") -> WayOut | None:
+        """Return what knows why requests of a context failed; None: it has no proxy of ours."""
+        way = self._ways.get(context_id)
+        return None if way is None else WayOut(way.listener)
+
+    async def _introduce(self, context_id: str, session: Session) -> None:
+        """Have a context learn the password of its proxy, by its first tab."""
+        way = self._ways.get(context_id)
+        if way is None or way.introduced:
+            return
+        async with way.lock:
+            if not way.introduced:
+                await give_password(session, way.listener.password)
+                way.introduced = True
 
     async def session_of(self, target_id: str) -> Session:
         """Return a session on a tab, attaching to it if nobody has."""
@@ -246,22 +290,41 @@ class Link:
                 logger.debug("tab %s was gone already", target_id)
 
     @asynccontextmanager
-    async def context(self, popups: Adopt | None = None) -> AsyncIterator[str]:
+    async def context(
+        self, popups: Adopt | None = None, *, policy: Policy | None = None
+    ) -> AsyncIterator[str]:
         """A browser context of its own: no cookies, cache or storage shared with others.
 
         Args:
             popups: Called with each tab that pages of the context open. The tab waits for
                 ``Runtime.runIfWaitingForDebugger`` before it does anything.
+            policy: What its pages may reach. A browser on another machine cannot use a proxy
+                of ours: there, it holds for the addresses that the caller checks only.
         """
-        made = await self.connection.call(
-            "Target.createBrowserContext", {"disposeOnDetach": True}, _Context
-        )
+        options: dict[str, Any] = {"disposeOnDetach": True}
+        async with AsyncExitStack() as stack:
+            listener = self.launched.listener  # each context has to learn the password
+            if policy is not None and self._exits is not None and self.launched.is_here:
+                listener = await stack.enter_async_context(self._exits.open(policy))
+                # Without the bypass rule, this machine's own addresses would go around it.
+                options |= {"proxyServer": listener.server, "proxyBypassList": "<-loopback>"}
+            async with self._context(options, popups) as context_id:
+                if listener is not None:
+                    self._ways[context_id] = _Way(listener)
+                yield context_id
+
+    @asynccontextmanager
+    async def _context(
+        self, options: dict[str, Any], popups: Adopt | None
+    ) -> AsyncIterator[str]:
+        made = await self.connection.call("Target.createBrowserContext", options, _Context)
         if popups is not None:
             self.adopt_popups_of(made.browser_context_id, popups)
         try:
             yield made.browser_context_id
         finally:
             self._popups.pop(made.browser_context_id, None)
+            self._ways.pop(made.browser_context_id, None)
             with trio.move_on_after(CLOSE_BOUND, shield=True):
                 try:
                     await self.connection.call(
@@ -282,7 +345,13 @@ class Link:
     ) -> AsyncIterator[Page]:
         """A prepared tab for the length of the block."""
         target_id, session = await self.open_tab(context_id)
-        page = Page(session, target_id, witness=witness, console_capacity=console_capacity)
+        page = Page(
+            session,
+            target_id,
+            witness=witness,
+            console_capacity=console_capacity,
+            way_out=self.way_out(context_id),
+        )
         try:
             await page.prepare(keep_bodies=keep_bodies)
             yield page

@@ -159,7 +159,7 @@ class PageKeeper:
             # If that was the end of the tab, we are cancelled here.
             await trio.lowlevel.checkpoint()
         target_id, session = await link.first_tab()
-        await self._show(self._new_page(session, target_id), link)
+        await self._show(self._new_page(session, target_id, link), link)
 
     async def _adopt(self, old: Page, link: Link) -> bool:
         """Find the old page again in a browser that had only dropped the connection."""
@@ -167,12 +167,12 @@ class PageKeeper:
             session = await link.session_of(old.target_id)
         except CdpError:
             return False
-        page = self._new_page(session, old.target_id)
+        page = self._new_page(session, old.target_id, link)
         await self._show(page, link)
         await page.adopt(old.documents.url, old.documents.loader_id)
         return True
 
-    def _new_page(self, session: Session, target_id: str) -> Page:
+    def _new_page(self, session: Session, target_id: str, link: Link) -> Page:
         return Page(
             session,
             target_id,
@@ -181,6 +181,7 @@ class PageKeeper:
             refs=self._refs,
             origins=self._handle.origins,
             dialogs=Dialogs(self._config.dialogs),
+            way_out=link.way_out(),
         )
 
     async def _show(self, page: Page, link: Link) -> None:
@@ -195,7 +196,7 @@ class PageKeeper:
 
     def take_over(self, info: TargetInfo, session: Session, link: Link) -> Page:
         """Make a tab that is there already, and waits to run, this one's; return its page."""
-        page = self._new_page(session, info.target_id)
+        page = self._new_page(session, info.target_id, link)
         self._tie(page, link)
         return page
 
@@ -320,7 +321,7 @@ class PageKeeper:
                 return
             self._part()
             target_id, session = await link.open_tab(**link.own_window)
-            await self._show(self._new_page(session, target_id), link)
+            await self._show(self._new_page(session, target_id, link), link)
             self._handle.lose(REASONS["stuck"])
         await link.close_tab(page.target_id)
 

@@ -114,6 +114,7 @@ def flags(
     sandbox: Sandbox,
     extra: str = "",
     shm_bytes: int | None = None,
+    proxy: str = "",
 ) -> list[str]:
     """Return the arguments for ``found``, its own path not among them.
 
@@ -125,6 +126,7 @@ def flags(
         sandbox: ``auto`` is on, except for root.
         extra: More arguments, split as a shell does; they come last and win.
         shm_bytes: The size of /dev/shm; None where there is none to care about.
+        proxy: What everything goes through, this machine's own addresses included.
 
     Raises:
         ConfigError: ``extra`` cannot be split.
@@ -139,6 +141,8 @@ def flags(
         arguments.append("--no-sandbox")
     if shm_bytes is not None and shm_bytes < SMALL_SHM:
         arguments.append("--disable-dev-shm-usage")
+    if proxy:
+        arguments += [f"--proxy-server={proxy}", "--proxy-bypass-list=<-loopback>"]
     arguments += [*WEBGL, *QUIET, *ASK_NOWHERE, *STEADY, *OURS]
     arguments.append("--disable-features=" + ",".join(FEATURES_OFF))
     return _with_extra(arguments, _split(extra))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from vfa.config import Config, load
+from vfa.egress.exits import check_settings
 from vfa.errors import ConfigError, VfaError
 
 if TYPE_CHECKING:
@@ -19,9 +20,11 @@ COULD_NOT = 2  # exit code: the command line or the settings cannot be used, or 
 def load_or_exit(overrides: Mapping[str, Any] | None = None) -> Config:
     """Return the settings in force; say what is wrong with them and exit if they are."""
     try:
-        return load(overrides=overrides)
+        config = load(overrides=overrides)
+        check_settings(config)
     except ConfigError as error:
         exit_with(error)
+    return config
 
 
 def exit_with(error: VfaError) -> NoReturn:

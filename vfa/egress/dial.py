@@ -14,7 +14,7 @@ import trio
 
 from vfa.egress.refusals import POLICY, Failure
 from vfa.errors import SsrfBlockedError
-from vfa.policy.address import judge_address
+from vfa.policy.address import judge_address, parse_address
 from vfa.policy.resolve import RESOLVE_TIMEOUT, resolve
 from vfa.policy.url import is_local_name
 
@@ -135,6 +135,8 @@ class Dialler:
         return addresses
 
     async def _resolve(self, host: str, port: int) -> tuple[str, ...]:
+        if parse_address(host) is not None:
+            return (host,)
         if is_local_name(host):
             return ("127.0.0.1", "::1")
         try:

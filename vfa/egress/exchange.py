@@ -293,7 +293,12 @@ class Exchange:
 
     async def _tunnel(self, request: h11.Request) -> None:
         host, port = _place_of(request.target)
-        self._dialled = await self._dial(host, port, tunnel=True)
+        try:
+            self._dialled = await self._dial(host, port, tunnel=True)
+        except DialError:
+            # Not an answer that a page could read: to Chromium, the tunnel failed.
+            await self._answer_empty(502)
+            raise
         other = self._dialled.stream
         await self._say(self._client.send(h11.Response(status_code=200, headers=[])))
         early, _ = self._client.trailing_data

@@ -20,6 +20,7 @@ import trio
 
 from vfa.egress.dial import Dialler
 from vfa.egress.refusals import Record
+from vfa.policy.resolve import resolve
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -40,8 +41,9 @@ BACKLOG = 128
 class Listener:
     """One run's way out."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, policy: Policy) -> None:
         self.port = port
+        self.policy = policy
         self.password = secrets.token_urlsafe(24)
         self.record = Record()
 
@@ -64,32 +66,36 @@ class Listener:
 async def open_listener(
     policy: Policy,
     upstreams: Upstreams,
+    background: trio.Nursery,
     *,
     upstream_resolves: bool = False,
-    resolver: Resolver | None = None,
+    resolver: Resolver = resolve,
 ) -> AsyncIterator[Listener]:
     """Serve as a proxy for the length of the block; every connection ends with it.
 
     Args:
         policy: What may be reached.
         upstreams: Proxies that this machine has to go through.
+        background: Where connections are served. A nursery of our own around the block would
+            wrap every error that passes through.
         upstream_resolves: Leave names to them.
-        resolver: Answers names; the system's if None.
+        resolver: Answers names.
     """
-    options = {} if resolver is None else {"resolver": resolver}
-    dialler = Dialler(policy, upstreams, upstream_resolves=upstream_resolves, **options)
+    dialler = Dialler(policy, upstreams, resolver=resolver, upstream_resolves=upstream_resolves)
     (door,) = await trio.open_tcp_listeners(0, host="127.0.0.1", backlog=BACKLOG)
-    listener = Listener(door.socket.getsockname()[1])
+    listener = Listener(door.socket.getsockname()[1], policy)
     dialler.refuse_itself(listener.port)
-    async with door, trio.open_nursery() as nursery:
-        nursery.start_soon(_accept, door, listener, dialler)
-        try:
-            yield listener
-        finally:
-            nursery.cancel_scope.cancel(reason="the run is over")
+    serving = trio.CancelScope()
+    background.start_soon(_accept, door, listener, dialler, serving)
+    try:
+        yield listener
+    finally:
+        serving.cancel(reason="the run is over")
 
 
-async def _accept(door: trio.SocketListener, listener: Listener, dialler: Dialler) -> None:
+async def _accept(
+    door: trio.SocketListener, listener: Listener, dialler: Dialler, until: trio.CancelScope
+) -> None:
     from vfa.egress.exchange import Exchange  # h11 only where a proxy is opened
 
     open_now = trio.CapacityLimiter(MAX_CONNECTIONS)
@@ -105,4 +111,5 @@ async def _accept(door: trio.SocketListener, listener: Listener, dialler: Dialle
             )
             await exchange.serve()
 
-    await trio.serve_listeners(serve, [door])
+    with until:
+        await trio.serve_listeners(serve, [door])

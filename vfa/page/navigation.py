@@ -15,8 +15,9 @@ import msgspec
 import trio
 
 from vfa.cdp.session import Session
-from vfa.errors import NavigationFailedError
+from vfa.errors import NavigationFailedError, SsrfBlockedError
 from vfa.page.text import locate
+from vfa.page.way_out import TELLTALES
 
 if TYPE_CHECKING:
     from vfa.page.page import Page
@@ -26,6 +27,7 @@ MAX_CLIENT_REDIRECTS = 5  # a page that sends the tab round in circles is shown 
 ERROR_PAGE = 0.5  # seconds for Chromium to show its error page for a failed navigation
 CRASH_NEWS = 0.3  # seconds by which the news of a crash may come after what it brought down
 ABORTED = "net::ERR_ABORTED"
+ERROR_PAGE_SHOWN = "the error page was shown"
 ADVICE = {
     "net::ERR_NAME_NOT_RESOLVED": "Check the host name; the name server does not know it.",
     "net::ERR_CONNECTION_REFUSED": "Nothing listens there: start the server or check the port.",
@@ -116,7 +118,7 @@ async def _without_document(page: Page, url: str, started: _Started) -> Navigate
             await page.documents.wait_until(
                 lambda: page.documents.loader_id == started.loader_id
             )
-        raise failure(url, started.error_text)
+        raise failure(page, request.url if request else url, started.error_text)
     if not started.loader_id:  # a move within the document: no load will follow
         await page.settle()
         return await describe(page, "")
@@ -166,7 +168,7 @@ async def describe(page: Page, note: str = "") -> Navigated:
     """
     documents = page.documents
     if documents.url.startswith("chrome-error:"):
-        raise failure(documents.unreachable_url, "the error page was shown")
+        raise failure(page, documents.unreachable_url, ERROR_PAGE_SHOWN)
     place = await locate(page)
     request = page.network.document(documents.loader_id)
     address = request.response.remote_ip_address if request and request.response else ""
@@ -184,8 +186,14 @@ async def _stayed(page: Page, note: str, status: int | None = None) -> Navigated
     return Navigated(place.url, place.title, status, note)
 
 
-def failure(url: str, net_error: str) -> NavigationFailedError:
+def failure(page: Page, url: str, net_error: str) -> NavigationFailedError | SsrfBlockedError:
     """Return the error for a document that did not arrive."""
+    if page.way_out is not None:
+        told = TELLTALES[0] if net_error == ERROR_PAGE_SHOWN else net_error
+        if (refusal := page.way_out.refusal(url, told)) is not None:
+            return refusal
+        explained = page.way_out.explain(url, told)
+        net_error = net_error if explained == told else explained
     hint = ADVICE.get(net_error, "Check the URL and that its server answers.")
     if "CERT" in net_error or "SSL" in net_error:
         hint = "The certificate or TLS set-up of the server is not acceptable to Chromium."

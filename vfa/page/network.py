@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from vfa.cdp.dialogue import Event
+    from vfa.page.network_events import Response
     from vfa.page.records import Request
+    from vfa.page.way_out import WayOut
 
 __all__ = ["CAPACITY", "Exchange", "NetworkLog"]
 
@@ -56,6 +58,7 @@ class NetworkLog:
         main_frame: Id of the page's top frame.
         on_end: Called with each exchange that got its answer's status, or failed.
         origins: Where documents came from, in order; shared by the pages of a tab.
+        way_out: Knows what failures and addresses really are; None: Chromium does.
     """
 
     def __init__(
@@ -63,11 +66,13 @@ class NetworkLog:
         main_frame: str,
         on_end: Callable[[Exchange], None],
         origins: dict[str, None] | None = None,
+        way_out: WayOut | None = None,
     ) -> None:
         self.dropped = 0
         self.preserve = False  # over the arrival of new documents
         self.last_activity = trio.current_time()
         self.origins = {} if origins is None else origins
+        self._way_out = way_out
         self._main_frame = main_frame
         self._on_end = on_end
         self._exchanges: dict[str, Exchange] = {}
@@ -245,13 +250,23 @@ class NetworkLog:
             return
         exchange.session_id, exchange.source = self._session_id or "", self._source
         exchange.kind = received.type
-        exchange.response = with_short_headers(received.response)
+        exchange.response = self._located(with_short_headers(received.response))
         exchange.has_extra = received.has_extra_info
         exchange.first_byte = received.timestamp
         exchange.transferred = received.response.encoded_data_length
         if exchange.document:
             self._statuses[exchange.loader_id] = received.response.status
         self._weigh(exchange, length_of(exchange.response.headers))
+
+    def _located(self, response: Response) -> Response:
+        """Return an answer with the address it came from, rather than the proxy's."""
+        if self._way_out is None or not response.remote_ip_address:
+            return response
+        address, port = self._way_out.address(response.url)
+        return msgspec.structs.replace(response, remote_ip_address=address, remote_port=port)
+
+    def _explained(self, url: str, reason: str) -> str:
+        return reason if self._way_out is None else self._way_out.explain(url, reason)
 
     def _visit(self, url: str) -> None:
         if origin := origin_of(url):
@@ -274,7 +289,7 @@ class NetworkLog:
         failed = msgspec.json.decode(event.params, type=Failed)
         if exchange := self._close(failed.request_id, failed.timestamp):
             exchange.cancelled = failed.canceled
-            exchange.failure = _reason(failed)
+            exchange.failure = self._explained(exchange.url, _reason(failed))
             self._on_end(exchange)
 
     def _from_cache(self, event: Event) -> None:
@@ -317,7 +332,8 @@ class NetworkLog:
     def _socket_failed(self, event: Event) -> None:
         socket = msgspec.json.decode(event.params, type=Socket)
         if exchange := self._close(socket.request_id, socket.timestamp):
-            exchange.failure = socket.error_message or "WebSocket failed"
+            reason = socket.error_message or "WebSocket failed"
+            exchange.failure = self._explained(exchange.url, reason)
             self._on_end(exchange)
 
     def _socket_closed(self, event: Event) -> None:

@@ -27,8 +27,8 @@ from vfa.errors import (
 )
 from vfa.page.ax_trees import AxTrees
 from vfa.page.console import ConsoleLog, read_console_call, read_exception, read_log_entry
-from vfa.page.dialogs import Dialogs, Opening, handling
 from vfa.page.delta import Outlines
+from vfa.page.dialogs import Dialogs, Opening, handling
 from vfa.page.documents import Documents
 from vfa.page.frames import Frame, Frames, Refs, Tree
 from vfa.page.js import kit, source
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from vfa.cdp.connection import Connection
     from vfa.cdp.dialogue import Event
     from vfa.page.records import PageException
+    from vfa.page.way_out import WayOut
 
 logger = logging.getLogger(__name__)
 
@@ -49,6 +50,7 @@ T = TypeVar("T")
 
 WORLD = "vfa"
 MAX_EXCEPTIONS = 500  # of one document that are kept as evidence
+DOCUMENTS = [{"urlPattern": "*", "resourceType": "Document", "requestStage": "Request"}]
 AUTO_ATTACH = {"autoAttach": True, "waitForDebuggerOnStart": True, "flatten": True}
 # Bytes of answers that Chromium keeps: none, or enough for a page's own API calls. Each byte
 # that is kept costs the renderer one to two; a child is a frame or worker of its own process.
@@ -118,6 +120,12 @@ class _ChildDetached(msgspec.Struct, frozen=True, rename="camel"):
     session_id: str
 
 
+class _Paused(msgspec.Struct, frozen=True, rename="camel"):
+    request_id: str
+    frame_id: str = ""
+    request: dict[str, Any] = {}
+
+
 class Handle(msgspec.Struct, frozen=True):
     """An object of an isolated world; CDP ``Runtime.RemoteObjectId``."""
 
@@ -151,6 +159,7 @@ class Page:
         refs: Refs | None = None,
         origins: dict[str, None] | None = None,
         dialogs: Dialogs | None = None,
+        way_out: WayOut | None = None,
     ) -> None:
         self.session = session
         self.target_id = target_id
@@ -158,7 +167,8 @@ class Page:
         self.frames = Frames(session, target_id, refs or Refs())
         self.console = ConsoleLog(console_capacity)
         self.exceptions: list[PageException] = []
-        self.network = NetworkLog(target_id, self._exchange_ended, origins)
+        self.way_out = way_out
+        self.network = NetworkLog(target_id, self._exchange_ended, origins, way_out)
         self._child_buffers = NO_BODIES
         self.main_worlds = MainWorlds()
         self.dialogs = dialogs or Dialogs()
@@ -203,6 +213,8 @@ class Page:
             ("Target.setAutoAttach", AUTO_ATTACH),
         ):
             self.session.post(method, params)
+        if self.way_out is not None and self.way_out.restricts_navigation:
+            self.session.post("Fetch.enable", {"patterns": DOCUMENTS})
         if first is not None:
             await first()
         await self.session.call("Runtime.runIfWaitingForDebugger")
@@ -399,6 +411,20 @@ class Page:
             self._crash()
         elif domain == "Target":
             self._hear_target(name, event)
+        elif event.method == "Fetch.requestPaused" and self.way_out is not None:
+            self._judge(msgspec.json.decode(event.params, type=_Paused))
+
+    def _judge(self, paused: _Paused) -> None:
+        """Let a document be asked for, or not."""
+        main = paused.frame_id == self.documents.main_frame
+        request = {"requestId": paused.request_id}
+        if main and not self._may_go_to(str(paused.request.get("url", ""))):
+            self.session.post("Fetch.failRequest", request | {"errorReason": "BlockedByClient"})
+        else:
+            self.session.post("Fetch.continueRequest", request)
+
+    def _may_go_to(self, url: str) -> bool:
+        return self.way_out is None or self.way_out.lets_navigate(url)
 
     def _crash(self) -> None:
         self.crashed = True

@@ -81,16 +81,29 @@ class Policy(msgspec.Struct, frozen=True):
     allow_loopback: bool
     allow_private: bool
     lists: Lists = Lists()
+    resolves: bool = True  # names, before anything is asked for; else a proxy does
 
     @classmethod
     def for_audits(cls, config: Config) -> Policy:
         """Return the policy of ``qa_*`` tools."""
-        return cls("qa", config.allow_local_host, config.allow_local_host, Lists.of(config))
+        return cls(
+            "qa",
+            config.allow_local_host,
+            config.allow_local_host,
+            Lists.of(config),
+            config.proxy_dns == "engine",
+        )
 
     @classmethod
     def for_browser(cls, config: Config) -> Policy:
         """Return the policy of ``browser_*`` tools."""
-        return cls("browser", True, config.allow_private_networks, Lists.of(config))
+        return cls(
+            "browser",
+            True,
+            config.allow_private_networks,
+            Lists.of(config),
+            config.proxy_dns == "engine",
+        )
 
     def allows(self, kind: AddressKind) -> bool:
         """Return whether addresses of this kind may be reached."""

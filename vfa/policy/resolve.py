@@ -64,6 +64,8 @@ async def check_target(url: str, policy: Policy, *, resolver: Resolver = resolve
 async def _addresses(parsed: Parsed, policy: Policy, resolver: Resolver) -> tuple[str, ...]:
     if parsed.address:
         return (parsed.address,)
+    if not policy.resolves:
+        return ()
     if is_local_name(parsed.host):
         return ("127.0.0.1", "::1")  # Chromium asks nobody for these
     try:

@@ -11,6 +11,7 @@ import msgspec
 import trio
 from msgspec import Meta
 
+from vfa.egress.hosts import read_hosts
 from vfa.errors import DeadlineExceededError, SsrfBlockedError, VfaError
 from vfa.page import history
 from vfa.policy.network import Policy
@@ -68,7 +69,8 @@ async def check_url(engine: Engine, url: str) -> None:
         SsrfBlockedError: The policy refuses its host.
     """
     logger.info("[MCP] Navigating to %s", redact_url(url))
-    await check_target(url, Policy.for_browser(engine.config))
+    resolver = read_hosts(engine.config.hosts)
+    await check_target(url, Policy.for_browser(engine.config), resolver=resolver)
 
 
 async def go(engine: Engine, session: SessionTab, url: str, wait_until: WaitUntil) -> Navigated:

@@ -120,7 +120,7 @@ async def test_all_bad_steps_are_named_up_to_a_number():
 
 async def test_a_step_whose_switch_is_off_stops_the_batch_before_it_begins():
     engine = FakeEngine(CONFIG)
-    with pytest.raises(EvalDisabledError) as caught:
+    with pytest.raises(EvalDisabledError):
         await run(step("navigate", url=HOME), step("evaluate", expression="1"), engine=engine)
     assert engine.session.calls == []
 

@@ -15,11 +15,27 @@ from vfa.tools.families import OTHERS, family_of
 
 NINETEEN = {
     f"browser_{name}"
-    for name in (
-        "navigate get_url get_text screenshot get_console snapshot click type wait_for scroll "
-        "resize evaluate hover press webgl_info canvas_info webgl_shim webgl_trace "
-        "capture_frames"
-    ).split()
+    for name in [
+        "navigate",
+        "get_url",
+        "get_text",
+        "screenshot",
+        "get_console",
+        "snapshot",
+        "click",
+        "type",
+        "wait_for",
+        "scroll",
+        "resize",
+        "evaluate",
+        "hover",
+        "press",
+        "webgl_info",
+        "canvas_info",
+        "webgl_shim",
+        "webgl_trace",
+        "capture_frames",
+    ]
 }
 
 

@@ -16,7 +16,7 @@ import trio
 from tests.tabs import evaluate, session_tab
 from vfa.config import load
 from vfa.engine import open_engine
-from vfa.errors import NavigationFailedError, SsrfBlockedError
+from vfa.errors import SsrfBlockedError
 from vfa.page.navigation import navigate
 
 
@@ -162,7 +162,7 @@ async def test_the_same_ways_do_lead_to_a_host_that_is_allowed(settings, site, i
             before = inner.connections
             await try_route(session, start, name, inner)
             with trio.fail_after(5):
-                while inner.connections == before:
+                while inner.connections == before:  # noqa: ASYNC110  # a thread counts
                     await trio.sleep(0.01)
             assert inner.connections > before, name
 
@@ -207,6 +207,15 @@ DOCUMENT_ROUTES = {
 }
 
 
+async def refusal_of(session, url):
+    """Go to a URL; return how the policy refused where that led, or None."""
+    try:
+        await session.navigate(url)
+    except SsrfBlockedError as error:
+        return error
+    return None
+
+
 async def test_no_document_takes_the_tab_to_a_forbidden_host(settings, site, inner):
     async with tab(settings) as (_, session):
         for name, answer in DOCUMENT_ROUTES.items():
@@ -216,13 +225,8 @@ async def test_no_document_takes_the_tab_to_a_forbidden_host(settings, site, inn
                 status, headers, body = answer
                 filled = {k: v.replace("{url}", inner.url()) for k, v in headers.items()}
                 site.pages["/route"] = (status, filled, body)
-            try:
-                await session.navigate(site.url("/route"))
-            except SsrfBlockedError as error:
-                assert "inner.test" in error.message, name
-                assert error.hint, name
-            except NavigationFailedError as error:
-                pytest.fail(f"{name}: {error}")
+            refused = await refusal_of(session, site.url("/route"))
+            assert refused is None or ("inner.test" in refused.message and refused.hint), name
             await session.read(lambda page: page.settle())
             assert inner.connections == 0, name
 
@@ -283,16 +287,14 @@ async def test_a_name_that_changes_its_address_gains_nothing(settings, site, mon
         await session.navigate(url)
         await session.act(lambda page: evaluate("fetch('/again').catch(() => 0)", page))
         before = len(asked)
-        with pytest.raises(SsrfBlockedError, match=r"10\.9\.9\.9"):
-            for _ in range(5):  # as long as the first connection is kept, it may be used
-                await session.navigate("about:blank")
-                await session.navigate(url)
-                if len(asked) == before:
-                    site.pages["/"] = (
-                        200,
-                        {"Connection": "close", "Content-Type": "text/html"},
-                        "",
-                    )
+        refused = None
+        for _ in range(5):  # as long as the first connection is kept, it may be used
+            await session.navigate("about:blank")
+            refused = refused or await refusal_of(session, url)
+            if len(asked) == before:
+                headers = {"Connection": "close", "Content-Type": "text/html"}
+                site.pages["/"] = (200, headers, "")
+        assert "10.9.9.9" in refused.message
 
 
 async def test_another_program_of_this_machine_cannot_use_the_proxy(settings, site):

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from vfa.config import Config, load
-from vfa.egress.exits import check_settings
 from vfa.errors import ConfigError, VfaError
 
 if TYPE_CHECKING:
@@ -19,6 +18,8 @@ COULD_NOT = 2  # exit code: the command line or the settings cannot be used, or 
 
 def load_or_exit(overrides: Mapping[str, Any] | None = None) -> Config:
     """Return the settings in force; say what is wrong with them and exit if they are."""
+    from vfa.egress.exits import check_settings  # for the commands that read settings
+
     try:
         config = load(overrides=overrides)
         check_settings(config)

@@ -42,7 +42,8 @@ def shop() -> str:
     footer = "".join(f"<li><a href='/f/{n}'>Service page {n}</a></li>" for n in range(60))
     cards = "".join(
         f"<article class=card><a href='/p/{n}'><img alt='' width=40 height=40><h3>Product {n}, "
-        f"a thing for the house</h3></a><p>Lasts for years and comes in {n % 7 + 2} colours.</p>"
+        "a thing for the house</h3></a>"
+        f"<p>Lasts for years and comes in {n % 7 + 2} colours.</p>"
         f"<p class=price>€{n * 3 + 9}.99</p><button>Add to basket</button>"
         f"<button aria-label='Remember product {n}'>♥</button></article>"
         for n in range(60)

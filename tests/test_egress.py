@@ -94,7 +94,7 @@ async def origin():
     async with trio.open_nursery() as nursery:
         (door,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
         served.port = door.socket.getsockname()[1]
-        nursery.start_soon(trio.serve_listeners, served.serve, [door])
+        nursery.start_soon(trio.serve_listeners, served.serve, [door])  # noqa: ASYNC113
         yield served
         nursery.cancel_scope.cancel()
 
@@ -488,7 +488,7 @@ async def outer(server, password=""):
     proxy = Outer(server.port, password)
     async with trio.open_nursery() as nursery:
         (door,) = await trio.open_tcp_listeners(0, host="127.0.0.1")
-        nursery.start_soon(trio.serve_listeners, proxy.serve, [door])
+        nursery.start_soon(trio.serve_listeners, proxy.serve, [door])  # noqa: ASYNC113
         yield (
             proxy,
             Upstream(

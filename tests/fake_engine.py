@@ -21,7 +21,7 @@ from vfa.page.downloads import DownloadBook
 from vfa.page.navigation import Navigated
 from vfa.page.records import ConsoleMessage, Dialog
 from vfa.page.screenshot import Capture
-from vfa.page.text import Location
+from vfa.page.text import Location, PageText
 
 JPEG = b"\xff\xd8\xff\xe0 not really"
 NOON = 1_736_850_161.512
@@ -74,6 +74,9 @@ class FakeSession:
         if selector == "#never":
             await self.never("get_text")
         return self.text
+
+    async def read_text(self, selector="", ref=""):
+        return PageText(await self.get_text(selector))
 
     async def screenshot(self, shot):
         self.calls.append(("screenshot", shot))

@@ -267,6 +267,12 @@ class ShimDisabledError(PageError):
     code = "WEBGL_SHIM_DISABLED"
 
 
+class ShimModeError(InvalidArgsError):
+    """The WebGL shim has no such mode."""
+
+    code = "WEBGL_SHIM_MODE_INVALID"
+
+
 class TraceUnavailableError(PageError):
     """The document has no WebGL shim to report."""
 

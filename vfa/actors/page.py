@@ -23,7 +23,7 @@ from vfa.mailbox import Mailbox, Request
 from vfa.page.dialogs import Decision, Opening, handling, none_open
 from vfa.page.navigation import Navigated, navigate
 from vfa.page.screenshot import Capture, Shot, capture
-from vfa.page.text import Location, get_text, locate
+from vfa.page.text import Location, PageText, get_text, locate, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -164,6 +164,10 @@ class SessionTab:
     async def get_text(self, selector: str = "") -> str:
         """Return the visible text of the page, or of the first match of ``selector``."""
         return await self.read(lambda page: get_text(page, selector))
+
+    async def read_text(self, selector: str = "", ref: str = "") -> PageText:
+        """Return the visible text, and how many elements the selector matches."""
+        return await self.read(lambda page: read_text(page, selector, ref))
 
     async def screenshot(self, shot: Shot) -> Capture:
         """Take a picture. One that may scroll takes its turn in the queue."""

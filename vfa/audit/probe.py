@@ -99,6 +99,7 @@ class Prober:
 
     async def probe(self, url: str, controls: list[Control]) -> tuple[ProbeResult, ...]:
         """Click each of ``controls`` of the page at ``url``; return what that did."""
+        self._page.leave_paused_requests()
         await self._page.session.call(
             "Fetch.enable", {"patterns": [{"urlPattern": "*", "requestStage": "Request"}]}
         )

@@ -124,7 +124,7 @@ class Connection:
             ConnectionLostError: The connection ended before the answer came.
         """
         if self.lost.is_set():
-            raise ConnectionLostError(f"{self._why_lost}: {method} was not sent")
+            raise ConnectionLostError(f"Not connected, {method} was not sent: {self._why_lost}")
         await trio.lowlevel.checkpoint_if_cancelled()  # a deadline in the past sends nothing
         id_, frame = self._dialogue.command(method, params or {}, session_id)
         slot = self._slots[id_] = _Slot(method)

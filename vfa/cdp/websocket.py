@@ -43,14 +43,14 @@ class WebSocketTransport:
         try:
             await self._socket.send_message(frame.decode())
         except trio_websocket.ConnectionClosed as error:
-            raise ConnectionLostError("the browser closed the WebSocket") from error
+            raise ConnectionLostError("WebSocket closed by the browser") from error
 
     async def receive(self) -> bytes | str:
         """Return the next frame."""
         try:
             frame: bytes | str = await self._socket.get_message()
         except trio_websocket.ConnectionClosed as error:
-            raise ConnectionLostError("the browser closed the WebSocket") from error
+            raise ConnectionLostError("WebSocket closed by the browser") from error
         return frame
 
     async def aclose(self) -> None:

@@ -251,7 +251,7 @@ async def _give_to_chooser(
         if not opened.backend_node_id:
             raise PageError("The page asked for files in a way that has no input")
         asked_in = page.frames.by_id(opened.frame_id) or frame
-        await page.kit("lens", result=list, frame=asked_in)  # so that our world is there
+        await page.kit("viewport", result=list, frame=asked_in)  # so that our world is there
         handle = await resolve(asked_in, opened.backend_node_id)
         return await _give(page, asked_in, handle, uploads)
 

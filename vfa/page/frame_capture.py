@@ -68,6 +68,7 @@ class Recording:
         self.outside = 0  # frames in which nothing of the element was in sight
         self.pumps = 0
         self.clip: Area | None = None  # of the document: the element, when it was found
+        self.matches = 1  # of the selector
         self.ran_out = False  # the deadline ended it
 
 
@@ -167,6 +168,7 @@ class _Recorder:
         self.asking = True
         if target is not None:
             self._element = await expose(self._page, target)
+            self._recording.matches = self._element.matches
         view = await look(self._page)
         if target is not None and self._element is not None:
             area = await area_of(self._page, self._element, view)

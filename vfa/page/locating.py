@@ -73,7 +73,7 @@ def check_target(selector: str, ref: str) -> Target:
     """Return what is named.
 
     Raises:
-        InvalidArgsError: Neither or both are given, or the ref is none.
+        InvalidArgsError: Neither or both are given, or what is given is none.
     """
     if bool(selector) == bool(ref):
         raise InvalidArgsError(
@@ -84,6 +84,8 @@ def check_target(selector: str, ref: str) -> Target:
         raise InvalidArgsError(
             f"{ref[:40]!r} is not a ref", hint="Refs come from browser_snapshot, such as e12."
         )
+    if selector:
+        steps_of(selector)
     return Target(selector, ref)
 
 

@@ -174,6 +174,7 @@ class Page:
         self.dialogs = dialogs or Dialogs()
         self.ax_trees = AxTrees()
         self.outlines = Outlines()
+        self._judges = False  # documents, before they are asked for
         self.crashed = False
         self.acted = False  # something was sent that a page, or a server, may have noticed
         self._witness: Witness = witness or Silent()
@@ -214,6 +215,7 @@ class Page:
         ):
             self.session.post(method, params)
         if self.way_out is not None and self.way_out.restricts_navigation:
+            self._judges = True
             self.session.post("Fetch.enable", {"patterns": DOCUMENTS})
         if first is not None:
             await first()
@@ -411,8 +413,12 @@ class Page:
             self._crash()
         elif domain == "Target":
             self._hear_target(name, event)
-        elif event.method == "Fetch.requestPaused" and self.way_out is not None:
+        elif event.method == "Fetch.requestPaused" and self._judges:
             self._judge(msgspec.json.decode(event.params, type=_Paused))
+
+    def leave_paused_requests(self) -> None:
+        """Leave requests that CDP pauses to the caller, who may want to hold some back."""
+        self._judges = False
 
     def _judge(self, paused: _Paused) -> None:
         """Let a document be asked for, or not."""

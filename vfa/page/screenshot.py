@@ -79,6 +79,7 @@ class Capture(msgspec.Struct, frozen=True):
     scroll_y: float = 0.0
     pixel_ratio: float = 1.0
     clip: Area | None = None  # what of the document it shows, unless the viewport or all
+    matches: int = 1  # of the selector, where an element was asked for by one
 
     @property
     def measured(self) -> bool:
@@ -185,12 +186,16 @@ async def _element(page: Page, encoder: Stitcher, shot: Shot, target: Target) ->
     view = await look(page)
     area = await _shown(page, element, target, view)
     if view.seen.holds(area):
-        return await _within_budgets(_Scene(page, encoder, shot, view, area.within(view.seen)))
-    async with beyond(page, top=True):  # which may have moved it
-        view = await look(page)
-        area = await _shown(page, element, target, view)
-        scene = _Scene(page, encoder, shot, view, area.within(await whole(page)), beyond=True)
-        return await _within_budgets(scene)
+        scene = _Scene(page, encoder, shot, view, area.within(view.seen))
+        captured = await _within_budgets(scene)
+    else:
+        async with beyond(page, top=True):  # which may have moved it
+            view = await look(page)
+            area = await _shown(page, element, target, view)
+            area = area.within(await whole(page))
+            scene = _Scene(page, encoder, shot, view, area, beyond=True)
+            captured = await _within_budgets(scene)
+    return msgspec.structs.replace(captured, matches=element.matches)
 
 
 async def _shown(page: Page, element: Element, target: Target, view: View) -> Area:

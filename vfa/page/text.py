@@ -36,11 +36,23 @@ class _Target(msgspec.Struct, frozen=True, rename="camel"):
     target_info: _TargetInfo
 
 
+class PageText(msgspec.Struct, frozen=True):
+    """What there is to read."""
+
+    text: str
+    matches: int = 1  # of the selector; the first one was read
+
+
 class _Text(Reading, frozen=True):
     parts: tuple[str | int, ...] = ()  # texts, and between them numbers of frames' elements
 
 
 async def get_text(page: Page, selector: str = "", ref: str = "") -> str:
+    """Return what ``read_text`` reads, and no more."""
+    return (await read_text(page, selector, ref)).text
+
+
+async def read_text(page: Page, selector: str = "", ref: str = "") -> PageText:
     """Return the visible text of the page, or of the element that is named.
 
     The text is that of ``innerText``, with what is in shadow trees and frames where it is
@@ -52,16 +64,17 @@ async def get_text(page: Page, selector: str = "", ref: str = "") -> str:
         ElementNotFoundError: It matched nothing in time.
         ElementStaleError: The element of ``ref`` is gone.
     """
-    frame, number = page.frames.main, 0
+    frame, number, matches = page.frames.main, 0, 1
     if selector or ref:
         element = await locating.locate(page, Target(selector, ref))
-        frame, number = element.frame, element.number
+        frame, number, matches = element.frame, element.number, element.matches
 
     async def read(each: Frame) -> _Text:
         asked = number if each is frame else 0
         return await read_document(page, each, "textOf", asked, result=_Text)
 
-    return _put_together(await read_frames(page, frame, read, _frames_in))
+    text = _put_together(await read_frames(page, frame, read, _frames_in))
+    return PageText(text, matches)
 
 
 def _frames_in(text: _Text) -> list[int]:

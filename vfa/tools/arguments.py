@@ -114,7 +114,8 @@ def _wrong(name: str, value: Any, schema: dict[str, Any], error: str) -> str:
 
 
 def _must_be(name: str, value: Any, schema: dict[str, Any]) -> str:
-    return f"{name} must be {describe(schema)}, not {_shown(value)}"
+    unknown = f"Unknown {name}: " if "enum" in schema and isinstance(value, str) else ""
+    return f"{unknown}{name} must be {describe(schema)}, not {_shown(value)}"
 
 
 def _shown(value: Any) -> str:

@@ -138,6 +138,8 @@ def _facts(capture: Capture) -> dict[str, Any]:
             name: round(value, 2)
             for name, value in msgspec.structs.asdict(capture.clip).items()
         }
+    if capture.matches > 1:
+        facts["matches"] = capture.matches
     return facts | {
         "scrollX": capture.scroll_x,
         "scrollY": capture.scroll_y,

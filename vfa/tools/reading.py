@@ -10,7 +10,6 @@ from msgspec import Meta
 from vfa.errors import InvalidArgsError
 from vfa.page.finding import Search, find
 from vfa.page.locating import check_target, not_found
-from vfa.page.text import get_text as read_text
 from vfa.tools.answer import Answer, cut_text, encoded_length, keep_fitting
 from vfa.tools.fields import (
     CUT,
@@ -44,18 +43,19 @@ class GetTextArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 async def get_text(engine: Engine, arguments: GetTextArguments, call: Call) -> Answer:
     """Read visible text, or the value of a form field."""
-    session = engine.tab(arguments.tab)
-    if arguments.ref:
+    if arguments.selector or arguments.ref:
         check_target(arguments.selector, arguments.ref)
-        text = await session.read(lambda page: read_text(page, ref=arguments.ref))
-    else:
-        text = await session.get_text(arguments.selector)
+    session = engine.tab(arguments.tab)
+    found = await session.read_text(arguments.selector, arguments.ref)
+    text = found.text
     limit = engine.config.max_text_length
     value = {
         "text": text if len(text) <= limit else text[:limit] + CUT,
         "truncated": len(text) > limit,
         "length": utf16_length(text),
     }
+    if found.matches > 1:
+        value["matches"] = found.matches
     return Answer(value=value | dialogs(session), shorten=_shorten_text)
 
 

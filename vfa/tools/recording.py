@@ -271,6 +271,8 @@ def _facts(
     if recording.clip is not None:
         clip = msgspec.structs.asdict(recording.clip)
         facts["clip"] = {name: round(value, 2) for name, value in clip.items()} | {"scale": 1}
+    if recording.matches > 1:
+        facts["matches"] = recording.matches
     if arguments.strategy == "screencast":
         facts |= {"pump": arguments.pump, "pumpCount": recording.pumps}
         extra = recording.seen - len(album.frames) - recording.dropped - recording.outside

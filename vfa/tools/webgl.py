@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import logging
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from vfa.errors import DeadlineExceededError, ShimDisabledError, TraceUnavailableError
+from vfa.errors import (
+    DeadlineExceededError,
+    ShimDisabledError,
+    ShimModeError,
+    TraceUnavailableError,
+)
 from vfa.page.history import reload
 from vfa.page.webgl import canvases, probe
 from vfa.page.webgl_report import describe_canvases, describe_webgl, summarise
@@ -22,10 +27,12 @@ if TYPE_CHECKING:
     from vfa.engine import Engine
     from vfa.errors import VfaError
     from vfa.page.page import Page
+    from vfa.page.webgl_shim import Mode
 
 logger = logging.getLogger(__name__)
 
 MOST_CANVASES = 200
+MODES = ("mock", "off", "trace")
 ORDER = "webgl shim"  # under this name the mode outlives navigations and browsers
 
 # --- browser_webgl_info ----------------------------------------------------------------
@@ -78,10 +85,18 @@ def _shorten_canvases(value: dict[str, Any], budget: int) -> dict[str, Any]:
 class WebglShimArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Arguments of ``browser_webgl_shim``."""
 
-    mode: Literal["off", "mock", "trace"]
+    mode: Annotated[str, Meta(extra_json_schema={"enum": list(MODES)})]
     reload: bool = True
     tab: TabNumber = 0
     timeout_ms: TimeoutMs = 0
+
+    def __post_init__(self) -> None:
+        """Refuse an unknown mode by the code that clients know for it."""
+        if self.mode not in MODES:
+            raise ShimModeError(
+                f"Invalid arguments for browser_webgl_shim: Unknown mode: mode must be one of "
+                f"{', '.join(MODES)}, not {self.mode[:60]!r}"
+            )
 
 
 APPLIES_TO = "documents created from now on, until the mode is off"
@@ -94,7 +109,7 @@ async def webgl_shim(engine: Engine, arguments: WebglShimArguments, call: Call) 
     """Give documents to come a stand-in for WebGL, or take it back."""
     if not engine.config.enable_webgl_shim:
         raise disabled()
-    mode = arguments.mode
+    mode = cast("Mode", arguments.mode)
     session = engine.tab(arguments.tab)
 
     async def change(page: Page) -> str | None:

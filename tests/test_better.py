@@ -288,6 +288,54 @@ def test_a_browser_that_does_not_start_gives_each_call_its_reason_at_once(tmp_pa
             assert "no display for me" in text
 
 
+# --- snapshots --------------------------------------------------------------------------
+
+ODD = """<button>Save</button><button id=save-as>Save as</button>
+<button id="a:b">odd id</button>
+<button id="1x">digit</button><button name='q"]'>quote</button>
+<label><input type=radio name=r>one</label><label><input type=radio name=r>two</label>
+<select id=s1><option value=v>first</select><select id=s2><option value=v>second</select>
+<details><summary>More</summary>x</details><input type=date aria-label=Day>
+<input type=color aria-label=Colour><div contenteditable aria-label=Note>n</div>
+<input type=range min=0 max=5 value=0 aria-label=Volume><a href=/x>nameless link</a>
+<select multiple aria-label=List><option>l1</select>"""
+
+
+def test_every_element_of_a_snapshot_has_a_selector_of_its_own_and_nothing_is_missing(
+    server, show
+):
+    show(ODD)
+    elements = server.value("browser_snapshot")["elements"]
+    names = [element["name"] for element in elements]
+    for name in ("Save", "odd id", "digit", "quote", "one", "two", "first", "second"):
+        assert name in names
+    for name in ("More", "Day", "Colour", "Note", "Volume", "nameless link", "List"):
+        assert name in names
+    assert not {"Month", "Year", "Show date picker"} & set(names)  # parts of the browser's own
+    (volume,) = [element for element in elements if element["name"] == "Volume"]
+    assert str(volume["value"]) == "0"
+    selectors = [element["selector"] for element in elements]
+    assert len(set(selectors)) == len(selectors)
+    counts = server.script(f"{selectors!r}.map(s => document.querySelectorAll(s).length)")
+    assert set(counts) == {1}
+    (save,) = [element["selector"] for element in elements if element["name"] == "Save"]
+    assert server.value("browser_get_text", selector=save)["text"] == "Save"
+
+
+# --- the console ------------------------------------------------------------------------
+
+
+def test_console_messages_can_be_looked_for_by_their_text(server, show):
+    show(
+        "<script>for (const text of ['Cart: 1', 'other', 'cart: 2']) console.log(text)</script>"
+    )
+    found = server.value("browser_get_console", find="CART")
+    assert [message["text"] for message in found["messages"]] == ["Cart: 1", "cart: 2"]
+    assert (found["count"], found["droppedCount"]) == (2, 0)
+    assert server.value("browser_get_console", find="cart", level="error")["count"] == 0
+    assert server.value("browser_get_console")["count"] == 3
+
+
 # --- settings, and the log --------------------------------------------------------------
 
 

@@ -446,7 +446,7 @@ def test_the_console_has_levels_places_and_uncaught_exceptions(server, show):
     first = everything["messages"][0]
     assert (first["level"], first["text"]) == ("log", "a 1 null undefined true")
     assert first["url"].startswith(url)
-    assert errors["messages"][0]["text"] == "bad"
+    assert first["timestamp"] > 1_700_000_000_000  # ms since 1970
     assert [m["text"] for m in read(level="warning")["messages"]] == ["careful"]
     errors = read(level="error", clear_after=True)
     assert errors["messages"][0]["text"] == "bad"
@@ -929,9 +929,12 @@ def test_frames_are_numbered_files_with_what_the_strategy_did(server, show):
 
 
 @pytest.mark.browser
-def test_the_log_has_the_words_that_clients_look_for(server, strict):
-    log = server.log()
-    for words in ("[MCP] Server started", "[MCP] Navigating to", "Profile dir: "):
+def test_the_log_has_the_words_that_clients_look_for(tmp_path, site):
+    with serving(tmp_path) as client:
+        client.value("browser_navigate", url=site.page("/", "x"))
+    log = client.log()
+    for words in ("[MCP] Server started", "[MCP] Navigating to", "Profile dir: /"):
         assert words in log
     assert re.search(r"Chromium PID: \d+", log)
-    assert "about:blank" in strict.log() or "[MCP] Navigating to" in strict.log()
+    assert "Shutting down" in log
+    assert "[Browser] Cleanup complete" in log

@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from vfa.cli.group import commands
 from vfa.config import load
+from vfa.engine import open_engine
 from vfa.errors import ConfigError, LicenseError
 from vfa.policy.gate import Gate
 from vfa.policy.license import check_licence, read_public_key
@@ -230,6 +231,12 @@ async def test_a_licence_that_runs_out_closes_a_gate_that_was_open(tmp_path, mon
     gate._config = settings(tmp_path, VFA_LICENSE_KEY=token(exp=ago(days=1)))
     with pytest.raises(LicenseError, match="expired"):
         await gate.check("audit")
+
+
+async def test_an_audit_asks_at_the_gate_before_any_browser_starts(tmp_path):
+    async with open_engine(settings(tmp_path)) as engine:
+        with pytest.raises(LicenseError, match="there is no licence"):
+            await engine.audit("https://example.com/")
 
 
 # --- the commands -------------------------------------------------------------------------

@@ -39,6 +39,7 @@ from vfa.audit.request import AuditRequest, Progress
 from vfa.config import load
 from vfa.egress.exits import check_settings
 from vfa.mailbox import Mailbox
+from vfa.policy.gate import Gate
 from vfa.supervisor import Child, Limits, Supervisor
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class Engine:
     def __init__(self, config: Config) -> None:
         check_settings(config)
         self.config = config
+        self.gate = Gate(config)
         self.errors = ErrorBus(config.error_buffer)
         self.mailboxes = (
             Mailbox[Work]("encoder", limit=encoder_actor.QUEUE_LIMIT),
@@ -102,6 +104,7 @@ class Engine:
             arguments: With a plain URL, the other fields of ``AuditRequest``.
 
         Raises:
+            LicenseError: A licence is demanded, and there is none that is good.
             InvalidUrlError: The URL is not an absolute http or https URL.
             SsrfBlockedError: It leads to an address that the policy refuses.
             NavigationFailedError: The entry page did not arrive.
@@ -110,6 +113,7 @@ class Engine:
         """
         if isinstance(request, str):
             request = AuditRequest(url=str(request), **arguments)
+        await self.gate.check("audit")
         return await self.coordinator.audit(request, progress)
 
     def children(self) -> list[Child]:

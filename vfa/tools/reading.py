@@ -124,6 +124,7 @@ class GetConsoleArguments(msgspec.Struct, frozen=True, forbid_unknown_fields=Tru
 
     level: Literal["all", "error", "warning", "log", "info", "debug"] = "all"
     clear_after: bool = False
+    find: Annotated[str, Meta(max_length=MAX_WANTED)] = ""
     tab: TabNumber = 0
 
 
@@ -131,7 +132,8 @@ async def get_console(engine: Engine, arguments: GetConsoleArguments, call: Call
     """Read what the page said on its console since it was loaded."""
     session = engine.tab(arguments.tab)
     console = await session.console(arguments.level, clear=arguments.clear_after)
-    messages = console.messages
+    wanted = arguments.find.casefold()
+    messages = [said for said in console.messages if wanted in said.text.casefold()]
     shown = messages[-engine.config.max_console_lines :]
     left_out = len(messages) - len(shown)
     value: dict[str, Any] = {

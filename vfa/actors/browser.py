@@ -254,6 +254,7 @@ class _Life:
         if self._config.cdp_url:
             yield await find_running(self._config.cdp_url)
             return
+        logger.info("[MCP] Starting browser")
         profile = await self._ready_profile()
         async with (
             self._exits.open(Policy.for_browser(self._config)) as listener,
@@ -314,6 +315,7 @@ class _Life:
         try:
             with _started_in_time():
                 await link.open()
+            logger.info("[Browser] Ready on %s", launched.url or "port: none, a pipe")
             self._link = link
             if self._attempt is not None:
                 self._attempt.succeed(link)

@@ -151,6 +151,7 @@ async def launch(
         BrowserStartError: It could not be started, or did not open its DevTools.
     """
     found = find_chromium(config.chromium_path)
+    logger.info("[Browser] Found Chromium: %s", found.path)
     command = [str(found.path), *_flags(config, found, profile, listener)]
     account = Account()
     async with AsyncExitStack() as stack:
@@ -163,7 +164,7 @@ async def launch(
             transport = PipeTransport(read_fd=ends["read"], write_fd=ends["write"])
         else:
             url = await _devtools_url(process, account)
-        logger.info("[Browser] Chromium PID: %d (%s)", process.pid, found.path)
+        logger.info("[Browser] Chromium PID: %d", process.pid)
         if not sandboxed(root=_is_root(), sandbox=config.sandbox):
             logger.warning("[Browser] Chromium runs without its sandbox: %s", _why(config))
         try:

@@ -197,6 +197,7 @@ class PageKeeper:
     def take_over(self, info: TargetInfo, session: Session, link: Link) -> Page:
         """Make a tab that is there already, and waits to run, this one's; return its page."""
         page = self._new_page(session, info.target_id, link)
+        page.documents.expected = info.url not in {"", "about:blank"}
         self._tie(page, link)
         return page
 

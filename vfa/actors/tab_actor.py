@@ -85,7 +85,7 @@ class TabActor:
         if page is not None:
             with trio.move_on_after(NAVIGATION_BOUND):
                 await page.documents.wait_until(
-                    lambda: not page.documents.starting or page.dialogs.held is not None
+                    lambda: not page.documents.on_the_way or page.dialogs.held is not None
                 )
 
     async def _perform(self, request: Do, *, reading: bool = False) -> Any:

@@ -80,6 +80,7 @@ class Documents:
         self.same_document = 0  # navigations within a document so far
         self.starting = ""  # loader of a navigation that has started and not committed
         self.starts = 0  # navigations to other documents that have started so far
+        self.expected = False  # a page opened this tab for a document that has not come yet
         self.scheduled = False  # a client-side redirect is due within a second
         self._milestones: dict[str, set[str]] = {}
         self._bell = trio.Event()
@@ -92,6 +93,11 @@ class Documents:
             "Page.frameClearedScheduledNavigation": self._cleared,
             "Page.frameStoppedLoading": self._stopped,
         }
+
+    @property
+    def on_the_way(self) -> bool:
+        """Whether a document has been asked for and is not there yet."""
+        return bool(self.starting) or self.expected
 
     @property
     def ready_state(self) -> str:
@@ -137,6 +143,7 @@ class Documents:
         self.loader_id = frame.loader_id
         self.unreachable_url = frame.unreachable_url
         self.commits += 1
+        self.expected = self.expected and self.url == "about:blank"
         self.scheduled = False
         if self.starting in {frame.loader_id, ""}:
             self.starting = ""
@@ -176,3 +183,4 @@ class Documents:
     def _stopped(self, event: Event) -> None:
         if msgspec.json.decode(event.params, type=_OfFrame).frame_id == self.main_frame:
             self.starting = ""
+            self.expected = False

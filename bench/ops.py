@@ -3,7 +3,8 @@
 VFA's tools are called as its server calls them, without the MCP protocol around; the floor is
 ``bench.raw`` sending the bare commands to a browser of its own with the same flags. Settling
 (two animation frames after an action) is in neither, unless ``--settle`` puts it into both:
-frames come when they come, and would hide the difference.
+frames come when they come, and would hide the difference. Click, hover and typing settle in
+the page, in the same round trip that asks what became of them: compare those with ``--settle``.
 """
 
 from __future__ import annotations

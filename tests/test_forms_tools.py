@@ -248,6 +248,131 @@ async def test_lists_of_other_elements_are_opened_and_clicked(config, site):
             await choose(page, Target("#dead"), Wish(labels=("Dead",)))
 
 
+# As component libraries make them: what is chosen is shown beside the field, in nobody's role.
+COMBOS = """<style>[role=option] { padding: 4px } .sr { position: absolute; clip-path: inset(50%) }
+[hidden] { display: none !important }</style>
+<label for=one>Flavour of the day: Vanilla?</label>
+<div class=pick data-many=""><div><span class=held></span><input id=one role=combobox
+  aria-expanded=false size=4></div></div>
+<div class=pick data-many=yes><div><span class=held></span><input id=many role=combobox
+  aria-label=Several aria-expanded=false size=4></div></div>
+<div class=pick data-many="" data-deaf=yes><div><span class=held></span><input id=deaf
+  role=combobox aria-label=Deaf aria-expanded=false size=4></div></div>
+<x-select id=pet><x-option role=option>Cat</x-option><x-option role=option>Dog</x-option></x-select>
+<div role=combobox id=tags aria-expanded=false tabindex=0><span id=chips></span>
+  <input id=tag type=search aria-label=Tags>
+  <div role=listbox aria-multiselectable=true id=tagged hidden></div></div>
+<script>
+  const NAMES = ['Chocolate', 'Strawberry', 'Vanilla'];
+  for (const pick of document.querySelectorAll('.pick')) {
+    const field = pick.querySelector('input'), held = pick.querySelector('.held');
+    const several = pick.dataset.many === 'yes';
+    const chosen = new Set();
+    const open = () => {
+      if (pick.querySelector('[role=listbox]')) return;
+      field.ariaExpanded = 'true';
+      const list = document.createElement('div');
+      list.setAttribute('role', 'listbox');
+      if (several) list.ariaMultiSelectable = 'true';
+      list.id = field.id + '-list';
+      field.setAttribute('aria-controls', list.id);
+      const left = NAMES.filter((name) => !(several && chosen.has(name)));
+      list.innerHTML = left.map((name) => `<div role=option>${name}</div>`).join('') +
+        '<span class=sr aria-live=polite></span>';
+      list.onmouseover = (e) => { list.lastChild.textContent = e.target.textContent + ' focused' };
+      list.onclick = (e) => {
+        list.remove();
+        field.ariaExpanded = 'false';
+        if (pick.dataset.deaf) return;
+        if (!several) chosen.clear();
+        chosen.add(e.target.textContent);
+        held.innerHTML = [...chosen].map((name) => `<b>${name}</b> `).join('');
+      };
+      pick.append(list);
+    };
+    field.onclick = open;
+  }
+  customElements.define('x-select', class extends HTMLElement {
+    constructor() {
+      super();
+      const root = this.attachShadow({ mode: 'open' });
+      root.innerHTML = `<input role=combobox readonly aria-expanded=false aria-controls=list
+        aria-label=Pet><div id=list role=listbox hidden><slot></slot></div>`;
+      const field = root.querySelector('input'), list = root.querySelector('div');
+      field.onclick = () => { list.hidden = false; field.ariaExpanded = 'true' };
+      this.onclick = (e) => {
+        if (e.target.localName !== 'x-option') return;
+        field.value = e.target.textContent;
+        list.hidden = true;
+        field.ariaExpanded = 'false';
+      };
+    }
+  });
+  // The option that Enter would choose is "selected", though nobody has chosen it.
+  const show = () => {
+    if (!tagged.hidden) return;
+    const left = ['Red', 'Green'].filter((name) => !chips.textContent.includes(name));
+    tagged.innerHTML = left.map((name) =>
+      `<div role=option id=tag-${name} aria-selected=false>${name}</div>`).join('');
+    const first = tagged.firstChild;
+    first.ariaSelected = 'true';
+    tags.setAttribute('aria-activedescendant', first.id);
+    tagged.hidden = false;
+    tags.ariaExpanded = 'true';
+  };
+  tags.onclick = show;
+  tagged.onclick = (e) => {
+    e.stopPropagation();
+    chips.innerHTML += `<i>${e.target.textContent}</i> `;
+    tagged.hidden = true;
+    tags.ariaExpanded = 'false';
+  };
+</script>"""
+
+
+async def test_what_a_combo_box_shows_beside_its_field_proves_the_choice(config, site):
+    async with shown(config, site.page("/", COMBOS)) as page:
+        with trio.fail_after(15):
+            await choose(page, Target("#one"), Wish(labels=("Vanilla",)))
+            held = "document.querySelector('.held').textContent.trim()"
+            assert await evaluate(held, page) == "Vanilla"
+            assert await evaluate("one.value", page) == ""
+        with trio.fail_after(15), pytest.raises(PageError, match="nothing shows that"):
+            await choose(page, Target("#deaf"), Wish(labels=("Vanilla",)))
+
+
+async def test_a_list_that_closes_after_each_choice_is_opened_for_the_next(config, site):
+    async with shown(config, site.page("/", COMBOS)) as page:
+        with trio.fail_after(15):
+            both = ("Chocolate", "Vanilla")
+            result = await choose(page, Target("#many"), Wish(labels=both))
+            assert (result.labels, result.changed) == (both, True)
+            held = "many.previousSibling.textContent.trim()"
+            assert await evaluate(held, page) == "Chocolate Vanilla"
+
+
+async def test_a_component_whose_field_cannot_be_typed_into_is_chosen_from(config, site):
+    async with shown(config, site.page("/", COMBOS)) as page:
+        with trio.fail_after(15):
+            value = "pet.shadowRoot.querySelector('input').value"
+            await choose(page, Target("#pet >>> input"), Wish(labels=("Dog",)))
+            assert await evaluate(value, page) == "Dog"
+            await choose(page, Target("#pet"), Wish(labels=("Cat",)))
+            assert await evaluate(value, page) == "Cat"
+        with trio.fail_after(1.5), pytest.raises(ElementNotFoundError, match="'Cat', 'Dog'"):
+            await choose(page, Target("#pet"), Wish(labels=("Fish",)))
+
+
+async def test_the_option_that_is_only_active_is_not_taken_for_chosen(config, site):
+    async with shown(config, site.page("/", COMBOS)) as page:
+        with trio.fail_after(15):
+            result = await choose(page, Target("#tag"), Wish(labels=("Red",)))
+            assert result.changed
+            assert await evaluate("chips.textContent", page) == "Red "
+            await choose(page, Target("#tag"), Wish(labels=("Green",)))
+            assert await evaluate("chips.textContent", page) == "Red Green "
+
+
 # --- checking -------------------------------------------------------------------------------
 
 

@@ -76,6 +76,7 @@ class _Choice(Seen, frozen=True, kw_only=True):
 class _List(msgspec.Struct, frozen=True):
     gone: bool = False
     open: bool = False
+    popup: bool = False  # it comes and goes
     multiple: bool = False
     editable: bool = False
 
@@ -86,7 +87,7 @@ class _Options(msgspec.Struct, frozen=True):
     why: str = ""
     options: tuple[str, ...] = ()
     more: int = 0
-    picked: tuple[tuple[int, bool, str], ...] = ()  # number, selected, name
+    picked: tuple[tuple[int, bool, str, int], ...] = ()  # number, selected, name, times shown
     others: tuple[int, ...] = ()
 
 
@@ -143,26 +144,58 @@ async def _choose_by_clicks(page: Page, target: Target, element: Element, wish: 
     state = await page.kit("listState", element.number, result=_List, frame=frame)
     if len(options.picked) != 1 and not state.multiple:
         raise _not_chosen(target, "single", "it takes one option", (), 0)
-    changed = False
-    effects = Effects()
-    turns = [(number, name, True) for number, chosen, name in options.picked if not chosen]
+    # A click on what is chosen takes it away from a list of many; it closes any other.
+    is_over = len(options.picked) == 1 and not state.multiple and state.popup
+    turns = [
+        (number, name, -1 if chosen else times, True)  # it need not be shown more often
+        for number, chosen, name, times in options.picked
+        if is_over or not chosen
+    ]
+    changed = any(not chosen for _, chosen, _, _ in options.picked)
     if state.multiple:
-        turns += [(number, "", False) for number in options.others]
-    for number, name, chosen in turns:
-        changed = True
-        option = Target(ref=ref_of(page, Element(frame, number)))
-        effects = (await click(page, option, Click())).effects
+        turns += [(number, "", 0, False) for number in options.others]
+        changed = bool(turns)
+    effects = Effects()
+    for turn in turns:
+        if turn is not turns[0] and turn[3]:
+            turn = await _found_again(page, element, turn)
+        effects = await _click_option(page, element, turn)
         if effects.navigated and not effects.same_document:
             break
-        arguments = (element.number, number, name, chosen, EFFECT)
-        if not await page.kit("optionBecame", *arguments, result=bool, frame=frame):
-            raise PageError(
-                f"The option {_short(name)!r} was clicked, but nothing shows that it is "
-                f"{'chosen' if chosen else 'not chosen any more'}",
-                hint="Take a snapshot to see what the click did.",
-            )
-    names = tuple(name for _, _, name in options.picked)
+    names = tuple(name for _, _, name, _ in options.picked)
     return Chosen(here.ref, names, names, changed, element.matches, effects)
+
+
+_Turn = tuple[int, str, int, bool]  # the option, its name, times shown, whether to choose it
+
+
+async def _found_again(page: Page, element: Element, turn: _Turn) -> _Turn:
+    """Open a list anew if it has closed, and drawn its options anew, after a choice."""
+    state = await page.kit("listState", element.number, result=_List, frame=element.frame)
+    if state.gone or state.open or not state.popup:
+        return turn
+    await click(page, Target(ref=ref_of(page, element)), Click())
+    found = await _find_options(page, element, Wish(labels=(turn[1],)), editable=False)
+    for number, _, name, times in found.picked:
+        return number, name, times, True
+    return turn
+
+
+async def _click_option(page: Page, element: Element, turn: _Turn) -> Effects:
+    """Click an option; see that it is chosen then, or not chosen any more."""
+    number, name, times, chosen = turn
+    option = Target(ref=ref_of(page, Element(element.frame, number)))
+    effects = (await click(page, option, Click())).effects
+    if effects.navigated and not effects.same_document:
+        return effects
+    arguments = (element.number, number, name, times, chosen, EFFECT)
+    if not await page.kit("optionBecame", *arguments, result=bool, frame=element.frame):
+        raise PageError(
+            f"The option {_short(name)!r} was clicked, but nothing shows that it is "
+            f"{'chosen' if chosen else 'not chosen any more'}",
+            hint="Take a snapshot to see what the click did.",
+        )
+    return effects
 
 
 async def _find_options(

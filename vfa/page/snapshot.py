@@ -40,7 +40,7 @@ NODE_CHARS = 7  # of an outline that a node takes at least, on average
 MIN_NODES = 2_000  # that are described in any case: they are what a delta is made from
 MUCH = 2.5  # times the room: more is not saved by leaving out particulars
 FEW = 10  # changes that are told however small the page is
-DEFAULT_CHARS = 14_000  # of an outline: 4,000 tokens at 3.5 characters
+DEFAULT_CHARS = 11_000  # of an outline: under 4,000 tokens (o200k_base) on a shop page
 
 
 # --- the outline ------------------------------------------------------------------------------

@@ -211,13 +211,14 @@ NETWORK: tuple[Tool, ...] = (
         "filtered; or one with headers, timing, bodies. Secrets are hidden.",
         hints=Hints(read_only=True),
         returns="`requests`: each `id`, `method`, `url`, `kind`, and, where there is one, "
-        "`status`, `failure` (also why it was blocked), `cancelled`, `pending`, `ms`, `bytes`, "
-        "`redirects`, `fromCache`, `fromServiceWorker`, `source` (frame, worker, "
-        "service_worker); `count`, `total`, `dropped`, `truncated`, `note`. With `id`: besides "
-        "`requestHeaders`, `responseHeaders`, `timing` (ms), `remoteAddress`, `initiator`, the "
-        "chain of `redirects`, `blockedCookies`, `frames` of a WebSocket, and `requestBody`, "
-        "`responseBody`: `text` or `base64`, `size`, `truncated`, `next`, or why it is "
-        "`missing`.",
+        "`status`, `failure` (also why it was blocked), `cancelled`, `pending`, `ms`, "
+        "`bytes`, `redirects`, `fromCache`, `fromServiceWorker`, `source` (frame, "
+        "worker, service_worker); `count`, `total`, `dropped`, `offset`, `order`, "
+        "`preserve`, `cleared`, `truncated`, `note`. With `id`: besides "
+        "`requestHeaders`, `responseHeaders`, `timing` (ms), `remoteAddress`, "
+        "`initiator`, the chain of `redirects`, `blockedCookies`, `frames` of a "
+        "WebSocket, and `requestBody`, `responseBody`: `text` or `base64`, `size`, "
+        "`truncated`, `next`, or why it is `missing`.",
         arguments=NetworkArguments,
         run=network,
         default_timeout_ms=tool_time,

@@ -310,10 +310,11 @@ STORAGE: tuple[Tool, ...] = (
         description="Cookies of the whole browser, local or session storage of the page. "
         "save, load: all cookies and origins as a file; load replaces them.",
         hints=Hints(read_only=False, destructive=True),
-        returns="get: `entries` (`name`, `value`; of cookies also `domain`, `path`, `expires`, "
-        "`httpOnly`, `secure`, `sameSite`), `count`, `truncated`, `note`. set, delete, clear: "
-        "`count`. save, load: `path`, and how many `cookies`, `origins`, `localItems` and "
-        "`sessionItems` the file holds; `note`.",
+        returns="get: `area`, `entries` (`name`, `value`; of cookies also `domain`, `path`, "
+        "`expires`, `httpOnly`, `secure`, `sameSite`), `count`, `offset`, `truncated`, "
+        "`note`. set, delete, clear: `action`, `area`, `count`. save, load: `action`, "
+        "`path`, and how many `cookies`, `origins`, `localItems` and `sessionItems` the "
+        "file holds; `note`.",
         arguments=StorageArguments,
         run=storage,
         default_timeout_ms=navigation_time,

@@ -148,6 +148,20 @@
     const opens = dom.attribute(element, "aria-haspopup")?.toLowerCase() === "listbox";
     return role === "combobox" || opens ? "combobox" : "";
   };
+  // The list that is meant: also that of a field which is part of a combo box, or of a component
+  // the one that it shows.
+  const listIn = (element) => {
+    const list = controlIn(element, "select", (each) => listKind(each) !== "");
+    if (list !== null) return list;
+    const around = dom.closest(element, "[role=combobox]");
+    if (around !== null) return around;
+    const tree = vfa.shadow(element) ?? element;
+    const shown = [...dom.all(tree, "[role=combobox], [role=listbox], [aria-haspopup=listbox]")]
+      .filter((each) => listKind(each) !== "" && isShown(each));
+    const openers = shown.filter((each) => listKind(each) === "combobox");
+    const found = openers.length > 0 ? openers : shown;
+    return found.length === 1 ? found[0] : null;
+  };
   const kindOf = (element) => {
     if (isInput(element) && inputType(element) === "file") return "file";
     const check = checkKind(element);
@@ -288,7 +302,7 @@
     for (;;) {
       const found = vfa.wanted(what);
       if (found === null) return { missing: true };
-      const element = controlIn(found.element, "select", (each) => listKind(each) !== "");
+      const element = listIn(found.element);
       if (element === null) {
         return { number: vfa.number(found.element), kind: "", name: vfa.describe(found.element) };
       }
@@ -351,30 +365,95 @@
 
   // --- lists that are made of other elements -----------------------------------------------
 
+  const isOption = (element) => roleOf(element) === "option";
+  // The options in an element, with those that its slots are given.
+  const optionsIn = (root) => {
+    const found = [];
+    const own = root instanceof Element ? vfa.shadow(root) : null;
+    for (const each of [...vfa.every(root), ...(own === null ? [] : vfa.every(own))]) {
+      if (isOption(each)) found.push(each);
+      if (!(each instanceof HTMLSlotElement)) continue;
+      for (const given of dom.assigned(each)) {
+        if (given.nodeType !== 1) continue;
+        if (isOption(given)) found.push(given);
+        found.push(...optionsIn(given));
+      }
+    }
+    return found;
+  };
+  const ownedBy = (element) =>
+    [...byIds(element, "aria-controls"), ...byIds(element, "aria-owns")];
   // The options that belong to a list box, or to what opens one.
   const ariaOptions = (element) => {
-    const owned = [...byIds(element, "aria-controls"), ...byIds(element, "aria-owns")];
-    const inside = (root) => [...dom.all(root, "[role=option]")];
-    let options = [element, ...owned].flatMap(inside);
+    const owned = ownedBy(element);
+    let options = [element, ...owned].flatMap(optionsIn);
     if (owned.length === 0 && options.length === 0 && listKind(element) === "combobox") {
-      options = [...vfa.trees(document)].flatMap(inside);
+      options = optionsIn(document);
     }
     return [...new Set(options)].filter(isShown);
   };
-  // {open, multiple}: whether the options of a list can be seen; more than one can be chosen.
+  // Many combo boxes call the option that Enter would choose "selected": that is no choice.
+  const isActive = (element, option) => {
+    const id = dom.id(option);
+    if (id === "" || listKind(element) !== "combobox") return false;
+    return [element, ...dom.all(element, "input")].some(
+      (each) => dom.attribute(each, "aria-activedescendant") === id,
+    );
+  };
+  const isChosen = (element, option) =>
+    isSelected(option) &&
+    (!isActive(element, option) || timesShown(element, nameOfOption(option)) > 0);
+
+  // What a combo box shows as chosen is in it, or beside it in what is made for it alone: text
+  // outside of its list, and outside of what is there for screen readers.
+  const PIECES = 5; // ancestors at most
+  const ASIDE = "[role=option], [role=listbox], [aria-live], [role=log], [role=status], [role=alert]";
+  const textShown = (element) => {
+    let text = "";
+    for (const node of vfa.flatChildren(element)) {
+      if (node.nodeType === 3) text += node.data;
+      if (node.nodeType !== 1 || dom.matches(node, ASIDE) || !dom.visible(node)) continue;
+      const field = isInput(node) && inputType(node) !== "password" ? inputValue(node) : "";
+      text += isSelect(node) ? "" : ` ${field}${textShown(node)} `;
+    }
+    return text;
+  };
+  const madeFor = (element) => {
+    const own = new Set([element, ...ownedBy(element)]);
+    const isForeign = (each) =>
+      isField(each) && isShown(each) && ![...own].some((mine) => vfa.inside(mine, each));
+    let holder = element;
+    for (let level = 0; level < PIECES; level += 1) {
+      const next = vfa.up(holder);
+      if (next === null || dom.matches(next, "body, html, form, fieldset, dialog")) break;
+      if ([...dom.all(next, FIELDS)].some(isForeign)) break;
+      holder = next;
+    }
+    return holder;
+  };
+  const timesShown = (element, name) => {
+    const holder = madeFor(element);
+    const field = isInput(holder) ? inputValue(holder) : "";
+    return collapse(field + textShown(holder)).split(name).length - 1;
+  };
+  // {open, popup, multiple, editable}: whether the options of a list can be seen; come and go;
+  // can be chosen several at a time; can be looked for by typing.
   vfa.listState = (number) => {
     const element = vfa.element(number);
     if (element === null) return { gone: true };
-    const lists = [element, ...byIds(element, "aria-controls"), ...byIds(element, "aria-owns")];
+    const inner = dom.all(element, "[role=listbox]");
+    const lists = [element, ...ownedBy(element), ...inner];
     const expanded = dom.attribute(element, "aria-expanded")?.toLowerCase();
     return {
       open: listKind(element) === "listbox" || expanded === "true",
+      popup: listKind(element) !== "listbox",
       multiple: lists.some((list) => isTrue(list, "aria-multiselectable")),
-      editable: isInput(element),
+      editable: isInput(element) && dom.matches(element, ":read-write"),
     };
   };
-  // Finds options by what `want` says: {picked: [[number, selected, name]], others: numbers of
-  // the other selected ones}; within `budget` ms, else {trouble, why, options}.
+  // Finds options by what `want` says: {picked: [[number, selected, name, times that it is shown
+  // as chosen]], others: numbers of the other selected ones}; within `budget` ms, else {trouble,
+  // why, options}.
   vfa.findOptions = async (number, want, budget) => {
     const began = performance.now();
     for (;;) {
@@ -384,9 +463,14 @@
       const { picked, unknown, off } = pick(options, want);
       if (picked !== undefined) {
         const wanted = new Set(picked);
-        const others = options.filter((each) => isSelected(each) && !wanted.has(each));
+        const others = options.filter((each) => !wanted.has(each) && isChosen(element, each));
+        const told = (option) => {
+          const name = nameOfOption(option);
+          const times = name === "" ? 0 : timesShown(element, name);
+          return [vfa.number(option), isChosen(element, option), name, times];
+        };
         return {
-          picked: picked.map((each) => [vfa.number(each), isSelected(each), nameOfOption(each)]),
+          picked: picked.map(told),
           others: others.map(vfa.number),
         };
       }
@@ -398,8 +482,9 @@
     }
   };
   // Whether a list, or what opens it, says that an option is chosen (or, with `chosen` false,
-  // that it is not); within `budget` ms. The option may be gone with its list.
-  vfa.optionBecame = async (number, option, name, chosen, budget) => {
+  // that it is not); within `budget` ms. The option may be gone with its list: then what counts
+  // is whether its name is now shown more often than the `times` that it was.
+  vfa.optionBecame = async (number, option, name, times, chosen, budget) => {
     const began = performance.now();
     const holds = () => {
       const row = vfa.element(option);
@@ -409,7 +494,9 @@
       const element = vfa.element(number);
       if (element === null || listKind(element) === "listbox") return false;
       const shown = isInput(element) ? inputValue(element) : textOf(element);
-      return collapse(shown).includes(name) === chosen;
+      if (collapse(shown).includes(name) === chosen) return true;
+      const isGone = row === null || !isShown(row);
+      return chosen && isGone && name !== "" && timesShown(element, name) > times;
     };
     for (;;) {
       if (holds()) return true;

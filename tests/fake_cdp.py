@@ -29,9 +29,10 @@ class MemoryTransport:
         )
         return cls(a_out, a_in), cls(b_out, b_in)
 
-    async def send(self, frame: bytes) -> None:
+    async def send(self, *frames: bytes) -> None:
         try:
-            await self._send.send(frame)
+            for frame in frames:
+                await self._send.send(frame)
         except (trio.BrokenResourceError, trio.ClosedResourceError):
             raise ConnectionLostError("peer closed") from None
 

@@ -127,3 +127,46 @@ async def test_a_drag_that_the_page_forbids_goes_on_with_the_pointer(site, confi
         result = await dragged(page, "#a", "#b")
         assert (result.mode, result.changed) == ("pointer", True)
         assert await evaluate("b.textContent", page) == "up"
+
+
+# A sorter of a common make: it moves what is dragged while the pointer passes over others, not
+# while these are still on their way; and one that has no drag events looks now and then only.
+SORTER = """<style>body { margin: 0 } li { height: 40px; list-style: none }</style>
+<ul id=a><li draggable=true>1<li draggable=true>2<li draggable=true>3<li draggable=true>4</ul>
+<ul id=b><li>1<li>2<li>3<li>4</ul><script>
+const sorter = (list) => {
+  let dragged = null, busy = null;
+  const over = (place) => {
+    if (!dragged || !place || place === dragged || place === busy || place.parentNode !== list)
+      return;
+    const after = dragged.compareDocumentPosition(place) & Node.DOCUMENT_POSITION_FOLLOWING;
+    place[after ? 'after' : 'before'](dragged);
+    busy = place;
+    place.animate([{ opacity: 1 }, { opacity: 0.5 }], 100).onfinish = () => {
+      if (busy === place) busy = null };
+  };
+  return { over, start: (e) => { requestAnimationFrame(() => { dragged = e.target }) },
+           end: () => { dragged = null } };
+};
+const html = sorter(a), pointed = sorter(b);
+a.ondragstart = html.start; a.ondragend = html.end;
+let last = 0;
+a.ondragover = (e) => { e.preventDefault();
+  requestAnimationFrame((now) => { if (now > last) html.over(e.target); last = now }) };
+let at = null;
+b.onmousedown = (e) => { e.preventDefault(); pointed.start(e) };
+addEventListener('mousemove', (e) => { at = e });
+addEventListener('mouseup', pointed.end);
+const under = () => document.elementFromPoint(at.clientX, at.clientY);
+setInterval(() => { if (at) pointed.over(under()) }, 50);
+</script>"""
+
+
+@pytest.mark.parametrize("name", ["a", "b"])
+async def test_a_list_that_sorts_itself_on_the_way_gets_the_time_it_needs(site, config, name):
+    async with live_page(config, site.page("/", SORTER)) as page:
+        order = f"[...{name}.children].map((each) => each.textContent).join('')"
+        await dragged(page, f"#{name} li:nth-child(1)", f"#{name} li:nth-child(3)")
+        assert await evaluate(order, page) == "2314"
+        await dragged(page, f"#{name} li:nth-child(4)", f"#{name} li:nth-child(1)")
+        assert await evaluate(order, page) == "4231"

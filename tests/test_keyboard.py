@@ -237,6 +237,21 @@ async def test_a_key_for_an_element_waits_for_it(site, config):
         await until("log.length", page, 2)
 
 
+RATING = """<x-rating id=stars></x-rating><script>
+stars.attachShadow({ mode: 'open' }).innerHTML = '<b>Stars</b> <div tabindex=0>*</div>';
+keys = '';
+stars.shadowRoot.querySelector('div').onkeydown = (e) => { keys += e.key };
+</script>"""
+
+
+@pytest.mark.browser
+async def test_a_key_for_a_component_goes_to_what_takes_the_focus_in_it(site, config):
+    async with live_page(config, site.page("/", RATING)) as page:
+        result = await within(press_key(page, Target(selector="#stars"), find_chord("End"), 1))
+        assert result.focused
+        assert await evaluate("keys", page) == "End"
+
+
 @pytest.mark.browser
 async def test_enter_that_submits_a_form_waits_for_the_next_page(site, config):
     site.page("/next", "<h1>there</h1>")

@@ -168,6 +168,26 @@ async def test_what_looks_clickable_is_listed_without_a_role(config, site):
         ]
 
 
+DRAWN = """<canvas id=plain>Get a newer browser</canvas>
+<canvas aria-label="Votes by year" width=90 height=40></canvas>
+<canvas width=1 height=1></canvas>
+<canvas hidden></canvas><video width=90 height=40></video>
+<div role=combobox aria-label=Tags aria-expanded=false>red<div role=listbox hidden>
+<div role=option>red</div><div role=option>green</div></div></div>"""
+
+
+async def test_what_is_drawn_or_played_is_in_the_outline(config, site):
+    async with shown(config, site.page("/", DRAWN)) as page:
+        said = [line.split(" ", 1)[1] for line in await body(page)]
+
+        assert said == [
+            "canvas",
+            "canvas 'Votes by year'",
+            "video",
+            "combobox 'Tags' = 'red' [collapsed]",
+        ]
+
+
 async def test_a_modal_dialog_hides_the_page_behind_it(config, site):
     modal = "<button>behind</button><dialog id=d><button>in front</button></dialog>"
     modal += "<script>d.showModal()</script>"

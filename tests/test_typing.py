@@ -358,3 +358,70 @@ async def test_text_is_not_in_errors(site, config):
         with pytest.raises(ElementNotTypeableError) as caught:
             await typed(page, "#f", "my secret")
         assert "secret" not in str(caught.value) + caught.value.hint
+
+
+# Editors that draw their text themselves: one has the browser tell it what is typed, the other
+# has a field that nobody sees, from which it takes whatever arrives.
+EDITORS = """<style>.clip { overflow: hidden; width: 3px; height: 0; position: relative }
+.clip textarea { position: absolute; width: 900px; height: 1em }
+#drawn { height: 0; overflow: hidden }</style>
+<div id=drawn tabindex=0 role=textbox>drawn</div>
+<textarea id=unseen style="opacity:0"></textarea>
+<div id=lines style="height:40px">lines</div><div class=clip><textarea id=feed></textarea></div>
+<script>
+  edit = new EditContext({ text: 'drawn' });
+  drawn.editContext = edit;
+  const all = (e) => e.ctrlKey && e.key === 'a';
+  drawn.onkeydown = (e) => { if (all(e)) edit.updateSelection(0, edit.text.length) };
+  edit.ontextupdate = () => { drawn.textContent = edit.text };
+  text = 'lines'; selected = false; ends = 0;
+  feed.onkeydown = (e) => {
+    if (all(e)) selected = true;
+    if (e.ctrlKey && e.key === 'End') ends += 1;
+    if (e.key === 'Backspace' && selected) { text = ''; selected = false }
+  };
+  feed.oninput = () => {
+    text = (selected ? '' : text) + feed.value;
+    selected = false; feed.value = ''; lines.textContent = text;
+  };
+</script>"""
+
+
+async def test_editors_that_draw_their_text_themselves_are_typed_into(site, config):
+    async with live_page(config, site.page("/", EDITORS)) as page:
+        result = await typed(page, "#drawn", "new text")
+        assert result.final_length == 8
+        assert await evaluate("edit.text", page) == "new text"
+        result = await typed(page, "#feed", "whole")
+        assert await evaluate("text", page) == "whole"
+        assert "read that" in result.note
+        await typed(page, "#feed", " more", clear=False)
+        assert await evaluate("[text, ends]", page) == ["whole more", 1]
+        await typed(page, "#feed", "")
+        assert await evaluate("text", page) == ""
+        with pytest.raises(ElementHiddenError):
+            await typed(page, "#unseen", "no", SHORT)
+        await evaluate("unseen.focus()", page)  # as editors do when one clicks into them
+        await typed(page, "#unseen", "yes")
+        assert await value(page, "#unseen") == "yes"
+
+
+TOLD = """<input id=a value=x><input id=b><x-field id=c></x-field><script>
+log = [];
+addEventListener('change', (e) => log.push(e.target.id + ' ' + e.target.value));
+c.attachShadow({ mode: 'open' }).innerHTML = '<input id=in>';
+c.shadowRoot.addEventListener('change', (e) => log.push('in ' + e.target.value));
+</script>"""
+
+
+async def test_listeners_hear_once_that_a_field_has_changed(site, config):
+    async with live_page(config, site.page("/", TOLD)) as page:
+        await typed(page, "#a", "one")
+        assert await evaluate("log", page) == ["a one"]
+        await typed(page, "#c >>> input", "inner")  # the first field is left
+        await typed(page, "#b", "two")
+        assert await evaluate("log", page) == ["a one", "in inner", "b two"]
+        await typed(page, "#a", "three")
+        await page.session.call("Input.insertText", {"text": "!"})
+        await evaluate("a.blur()", page)
+        assert await evaluate("log.slice(3)", page) == ["a three", "a three!"]

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
     Listener = Callable[[Event], None]
 
+TOGETHER = 128  # frames of one write; what is taken for it is sent, though its caller gives up
+TOGETHER_BYTES = 1 << 16
+
 T = TypeVar("T")
 
 
@@ -247,11 +250,20 @@ class Connection:
     async def _write(self) -> None:
         while True:
             while self._outbox:
-                _, frame = self._outbox.popitem(last=False)
-                await self._transport.send(frame)
-                self._sent += 1
+                frames = self._take()
+                await self._transport.send(*frames)
+                self._sent += len(frames)
             self._mail = trio.Event()
             await self._mail.wait()
+
+    def _take(self) -> list[bytes]:
+        """Take what is to be sent in one go: a burst of input, and no more than one."""
+        frames: list[bytes] = []
+        size = 0
+        while self._outbox and len(frames) < TOGETHER and size < TOGETHER_BYTES:
+            frames.append(self._outbox.popitem(last=False)[1])
+            size += len(frames[-1])
+        return frames
 
     async def _read(self) -> None:
         while True:

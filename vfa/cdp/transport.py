@@ -11,8 +11,8 @@ class Transport(Protocol):
     One task sends and one receives; neither is done by two tasks at once.
     """
 
-    async def send(self, frame: bytes) -> None:
-        """Send one frame. Not safe to cancel half-way.
+    async def send(self, *frames: bytes) -> None:
+        """Send frames, in that order. Not safe to cancel half-way.
 
         Raises:
             ConnectionLostError: The peer is gone.

@@ -38,10 +38,11 @@ class WebSocketTransport:
         self._socket = socket
         self._stream = stream
 
-    async def send(self, frame: bytes) -> None:
-        """Send one frame, as text."""
+    async def send(self, *frames: bytes) -> None:
+        """Send frames, each as a text of its own."""
         try:
-            await self._socket.send_message(frame.decode())
+            for frame in frames:
+                await self._socket.send_message(frame.decode())
         except trio_websocket.ConnectionClosed as error:
             raise ConnectionLostError("WebSocket closed by the browser") from error
 

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from vfa.page.page import Page
 
 INTERCEPTED_BOUND = 2.0  # seconds for Chromium to hand over a drag that has started
+FRAMES_BOUND = 0.05  # seconds for two frames on the way; a hidden tab has none
+STAYS = 3  # times that a drag is told anew to what has come under it
+REST = 2  # times two frames before the drop
 NUDGE = 6.0  # px of the first move: enough for a drag to start
 
 Point = tuple[float, float]
@@ -62,6 +65,7 @@ class Dragged(msgspec.Struct, frozen=True):
 class _State(msgspec.Struct, frozen=True):
     started: bool = False
     dropped: bool = False
+    entering: bool = False  # the last to hear of an HTML drag has only been told that it began
     moved: bool = False
     changed: bool = False
 
@@ -93,8 +97,13 @@ async def drag(page: Page, what: Drag) -> Dragged:
             end = await _find_end(page, what, source, frames)
             if is_html:
                 await hold.carry(carried[0], end, what.steps)
+                await _stay(page, hold, frames)
+                await hold.drop()
             else:
-                await hold.move(end, what.steps)
+                onto = what.destination is not None
+                await hold.move(end, what.steps, paced=onto)
+                if onto:
+                    await hold.rest()
                 await hold.drop()
         states = [await _over(page, frame) for frame in frames]
     except BaseException:
@@ -154,6 +163,7 @@ class _Hold:
         self.at = at
         self.is_down = False
         self.carried: dict[str, Any] | None = None
+        self._steps = 0
 
     async def press(self) -> None:
         self.is_down = True
@@ -163,19 +173,36 @@ class _Hold:
             [mouse("mouseMoved", x, y), mouse("mousePressed", x, y, 0, "left", 1)],
         )
 
-    async def move(self, end: Point, steps: int) -> None:
-        """Move in steps, each of which the page may take note of."""
+    async def move(self, end: Point, steps: int, *, paced: bool = False) -> None:
+        """Move in steps, each of which the page may take note of; ``paced``: and show."""
         for point in _way(self.at, end, steps):
             self.at = point
             await send(self._page, [mouse("mouseMoved", *point, 0, "left", held=True)])
+            if paced:
+                await self._pace()
+
+    async def _pace(self) -> None:
+        """Go no faster than a step in each frame: a list that makes room needs time for it."""
+        self._steps += 1
+        if self._steps % 2 == 0:
+            await self._page.settle(FRAMES_BOUND)
+
+    async def rest(self) -> None:
+        """Stay for a moment where it is to be dropped: some pages look only now and then."""
+        for _ in range(REST):
+            await self._page.settle(FRAMES_BOUND)
 
     async def drop(self) -> None:
-        """Let go of the button."""
+        """Let go of what is dragged, and of the button."""
+        if self.carried is not None:
+            dropping = self._drag_event("drop")
+            self.carried = None
+            await send(self._page, [dropping])
         self.is_down = False
         await send(self._page, [mouse("mouseReleased", *self.at, 0, "left", 1)])
 
     async def carry(self, data: dict[str, Any], end: Point, steps: int) -> None:
-        """Take an HTML drag the rest of the way, and drop it."""
+        """Take an HTML drag the rest of the way."""
         self.carried = data
         for kind, point in [
             ("dragEnter", self.at),
@@ -184,10 +211,12 @@ class _Hold:
         ]:
             self.at = point
             await send(self._page, [self._drag_event(kind)])
-        dropping = self._drag_event("drop")
-        self.carried = None
-        await send(self._page, [dropping])
-        await self.drop()
+            await self._pace()
+        await self.rest()
+
+    async def stay(self) -> None:
+        """Say once more where an HTML drag is."""
+        await send(self._page, [self._drag_event("dragOver")])
 
     def _drag_event(self, kind: str) -> tuple[str, dict[str, Any]]:
         x, y = self.at
@@ -238,6 +267,17 @@ async def _is_html(page: Page, frame: Frame, carried: list[dict[str, Any]]) -> b
         with trio.move_on_after(INTERCEPTED_BOUND):
             await page.documents.wait_until(lambda: bool(carried))
     return bool(carried)
+
+
+async def _stay(page: Page, hold: _Hold, frames: list[Frame]) -> None:
+    """Ask what the page has moved under the pointer once more: the first time only begins."""
+    for _ in range(STAYS):
+        await hold.stay()
+        states = [
+            await page.kit("dragState", False, result=_State, frame=frame) for frame in frames
+        ]
+        if not any(state.entering for state in states):
+            return
 
 
 async def _watch(page: Page, frame: Frame, number: int) -> None:

@@ -14,8 +14,10 @@ import msgspec
 
 from vfa.errors import (
     CdpError,
+    ElementHiddenError,
     ElementNotClickableError,
     ElementNotFoundError,
+    ElementNotTypeableError,
     ElementStaleError,
     InvalidArgsError,
     PageError,
@@ -159,7 +161,8 @@ async def _choose_by_clicks(page: Page, target: Target, element: Element, wish: 
     for turn in turns:
         if turn is not turns[0] and turn[3]:
             turn = await _found_again(page, element, turn)
-        effects = await _click_option(page, element, turn)
+        closing = state.popup and not state.multiple
+        effects = await _click_option(page, element, turn, closing=closing)
         if effects.navigated and not effects.same_document:
             break
     names = tuple(name for _, _, name, _ in options.picked)
@@ -181,14 +184,14 @@ async def _found_again(page: Page, element: Element, turn: _Turn) -> _Turn:
     return turn
 
 
-async def _click_option(page: Page, element: Element, turn: _Turn) -> Effects:
+async def _click_option(page: Page, element: Element, turn: _Turn, *, closing: bool) -> Effects:
     """Click an option; see that it is chosen then, or not chosen any more."""
     number, name, times, chosen = turn
     option = Target(ref=ref_of(page, Element(element.frame, number)))
     effects = (await click(page, option, Click())).effects
     if effects.navigated and not effects.same_document:
         return effects
-    arguments = (element.number, number, name, times, chosen, EFFECT)
+    arguments = (element.number, number, name, times, chosen, closing, EFFECT)
     if not await page.kit("optionBecame", *arguments, result=bool, frame=element.frame):
         raise PageError(
             f"The option {_short(name)!r} was clicked, but nothing shows that it is "
@@ -209,8 +212,12 @@ async def _find_options(
     texts = (*wish.labels, *wish.either)
     if found.trouble != "unknown" or not editable or len(texts) != 1:
         return found
-    await type_into(page, Target(ref=ref_of(page, element)), Text(texts[0]))
-    return await page.kit(find, *arguments, time_left(), result=_Options, frame=element.frame)
+    try:
+        await type_into(page, Target(ref=ref_of(page, element)), Text(texts[0]))
+    except (ElementHiddenError, ElementNotTypeableError):
+        return found
+    then = await page.kit(find, *arguments, time_left(), result=_Options, frame=element.frame)
+    return then if then.options or not then.trouble else found
 
 
 def _not_chosen(

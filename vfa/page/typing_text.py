@@ -38,6 +38,8 @@ PART = 1_000  # characters of a part
 BACKSPACE = Chord(find_key("Backspace"), ())
 END = Chord(find_key("End"), ())
 ENTER = Chord(find_key("Enter"), ())
+ALL = Chord(find_key("a"), ("Control",))
+LAST = Chord(find_key("End"), ("Control",))
 
 
 class Typed(msgspec.Struct, frozen=True):
@@ -71,6 +73,7 @@ class _Entry(Seen, frozen=True, rename="camel", kw_only=True):
     refused: str = ""
     mode: str = ""  # keys, set
     single_line: bool = False
+    hands_on: bool = False  # an editor has the text, and knows by keys alone what to do with it
     needs_end: bool = False  # the caret cannot be set: a key must do it
     filled: bool = False  # something is in it
     limit: int = -1  # maxlength
@@ -170,10 +173,12 @@ async def _entered(page: Page, element: Element, *, commit: bool) -> _State | No
 
 
 def _bursts(entry: _Entry, content: str, *, clear: bool) -> Iterator[list[Command]]:
-    if not clear and entry.needs_end:
+    if entry.hands_on:
+        yield press(ALL if clear else LAST)
+    elif not clear and entry.needs_end:
         yield press(END)
     if not content:
-        if clear and entry.filled:
+        if clear and (entry.filled or entry.hands_on):
             yield press(BACKSPACE)
     elif len(content) > PASTED_FROM:
         for begin in range(0, len(content), PART):
@@ -203,6 +208,8 @@ def _note(entry: _Entry, state: _State, text: Text) -> str:
         return "The page drew the field anew while it was typed into."
     if state.moved:
         return f"The page moved the focus on to {state.moved} while it was typed into."
+    if entry.hands_on:
+        return "The field hands its text on to an editor: read that to see what is there."
     if 0 <= entry.limit == state.final_length and entry.limit < utf16_length(text.text):
         return f"The field takes no more than {entry.limit} characters (maxlength)."
     return ""

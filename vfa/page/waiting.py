@@ -246,6 +246,8 @@ class _Watch:
         """Return once it is so."""
         if await self._is_gone_already():
             return Found()
+        if (found := await self._at_a_glance()) is not None:
+            return found
         try:
             async with trio.open_nursery() as looks:
                 found = await self._watch(looks)
@@ -256,6 +258,19 @@ class _Watch:
         if self._failure is not None:
             raise self._failure
         assert found is not None
+        return found
+
+    async def _at_a_glance(self) -> Found | None:
+        """Return what is there already: often all is, and nothing has to be watched."""
+        if not self._coming or len(self._page.frames) > 1:
+            return None
+        frame = self._page.frames.main
+        try:
+            self._seen[frame] = await self._ask(frame, self._spec(frame), UNKNOWN, 0)
+        except (CdpError, SessionGoneError):
+            return None
+        found = self._whole()
+        self._seen.clear()
         return found
 
     async def say_what_is_missing(self) -> list[str]:

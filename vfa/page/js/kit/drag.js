@@ -4,12 +4,13 @@
   const W = EventTarget.prototype;
 
   const LIFE = 30_000; // ms after which a watch that nobody asks any more leaves by itself
+  const KINDS = ["dragstart", "drop", "dragenter", "dragover"];
   let watch = null;
   const stop = () => {
     if (watch === null) return;
     clearTimeout(watch.timer);
     watch.observer.disconnect();
-    for (const kind of ["dragstart", "drop"]) {
+    for (const kind of KINDS) {
       W.removeEventListener.call(window, kind, watch.hear, true);
     }
     watch = null;
@@ -29,9 +30,10 @@
       if (!event.isTrusted) return;
       // Whether the page forbids it is known once its own listeners have run.
       if (event.type === "dragstart") seen.start = event;
-      else seen.dropped = true;
+      else if (event.type === "drop") seen.dropped = true;
+      else seen.last = event.type;
     };
-    for (const kind of ["dragstart", "drop"]) W.addEventListener.call(window, kind, seen.hear, true);
+    for (const kind of KINDS) W.addEventListener.call(window, kind, seen.hear, true);
     seen.observer = new MutationObserver((records) => (seen.mutations += records.length));
     for (const tree of vfa.trees(document)) {
       seen.observer.observe(tree, {
@@ -52,13 +54,14 @@
       await vfa.nextFrame();
     }
     if (watch === null) return {};
-    const { element, place, start, dropped, mutations } = watch;
+    const { element, place, start, dropped, mutations, last } = watch;
     const gone = element !== null && !dom.connected(element);
     const moved = gone || (element !== null && placeOf(element) !== place);
     if (over) stop();
     return {
       started: start !== undefined && !start.defaultPrevented,
       dropped,
+      entering: last === "dragenter",
       moved,
       changed: moved || mutations > 0,
     };

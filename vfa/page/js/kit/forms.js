@@ -393,16 +393,12 @@
     return [...new Set(options)].filter(isShown);
   };
   // Many combo boxes call the option that Enter would choose "selected": that is no choice.
-  const isActive = (element, option) => {
-    const id = dom.id(option);
-    if (id === "" || listKind(element) !== "combobox") return false;
-    return [element, ...dom.all(element, "input")].some(
-      (each) => dom.attribute(each, "aria-activedescendant") === id,
-    );
-  };
-  const isChosen = (element, option) =>
+  const isChosen = (element, option, options) =>
     isSelected(option) &&
-    (!isActive(element, option) || timesShown(element, nameOfOption(option)) > 0);
+    (listKind(element) === "listbox" ||
+      isTrue(option, "aria-checked") ||
+      options.filter(isSelected).length > 1 ||
+      timesShown(element, nameOfOption(option)) > 0);
 
   // What a combo box shows as chosen is in it, or beside it in what is made for it alone: text
   // outside of its list, and outside of what is there for screen readers.
@@ -463,11 +459,13 @@
       const { picked, unknown, off } = pick(options, want);
       if (picked !== undefined) {
         const wanted = new Set(picked);
-        const others = options.filter((each) => !wanted.has(each) && isChosen(element, each));
+        const others = options.filter(
+          (each) => !wanted.has(each) && isChosen(element, each, options),
+        );
         const told = (option) => {
           const name = nameOfOption(option);
           const times = name === "" ? 0 : timesShown(element, name);
-          return [vfa.number(option), isChosen(element, option), name, times];
+          return [vfa.number(option), isChosen(element, option, options), name, times];
         };
         return {
           picked: picked.map(told),
@@ -483,8 +481,10 @@
   };
   // Whether a list, or what opens it, says that an option is chosen (or, with `chosen` false,
   // that it is not); within `budget` ms. The option may be gone with its list: then what counts
-  // is whether its name is now shown more often than the `times` that it was.
-  vfa.optionBecame = async (number, option, name, times, chosen, budget) => {
+  // is whether its name is now shown more often than the `times` that it was. A list that is
+  // `closing` is given time for it: one that is opened in the middle may not come.
+  const CLOSING = 400; // ms
+  vfa.optionBecame = async (number, option, name, times, chosen, closing, budget) => {
     const began = performance.now();
     const holds = () => {
       const row = vfa.element(option);
@@ -499,10 +499,14 @@
       return chosen && isGone && name !== "" && timesShown(element, name) > times;
     };
     for (;;) {
-      if (holds()) return true;
+      if (holds()) break;
       if (performance.now() - began >= budget) return false;
       await vfa.nextFrame();
     }
+    const chose = performance.now();
+    const closes = (row = vfa.element(option)) => closing && row !== null && isShown(row);
+    while (closes() && performance.now() - chose < CLOSING) await vfa.nextFrame();
+    return true;
   };
 
   // --- sending a form ----------------------------------------------------------------------

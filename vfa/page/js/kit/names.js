@@ -328,7 +328,11 @@
     if (element instanceof HTMLMeterElement) return element.value;
     if (vfa.editable(element)) return squeeze(cut(dom.text(element), 2000));
     if (RANGES.has(role)) return numeric(element);
-    if (role === "textbox" || role === "searchbox" || role === "combobox") {
+    if (role === "combobox") {
+      const list = dom.one(element, "[role=listbox]");
+      return numeric(element) ?? squeeze(cut(contentOf(element, list), 2000));
+    }
+    if (role === "textbox" || role === "searchbox") {
       return numeric(element) ?? squeeze(cut(dom.text(element), 2000));
     }
     return null;

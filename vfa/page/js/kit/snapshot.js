@@ -30,6 +30,7 @@
     "script style template noscript head title meta link base path circle rect line polyline " +
       "polygon ellipse defs desc source track param datalist col colgroup wbr",
   );
+  const SURFACES = words("canvas video audio");
   const ITEMS = 3; // siblings that look alike are items of a list that nobody marked as one
   const visibleName = (element) =>
     dom.hasAttribute(element, "aria-label") || dom.hasAttribute(element, "aria-labelledby");
@@ -181,6 +182,7 @@
         return;
       }
       if (clickable) return this.clickable(element, name, role, into, here);
+      if (SURFACES.has(name) && role === "") return this.surface(element, name, into, here);
       if (HOLDERS.has(role)) return this.holder(element, name, role, into, here);
       if (alike !== null && block && alike.has(looks(element))) {
         return this.holder(element, name, "item", into, here);
@@ -251,6 +253,12 @@
       const part = { list: [], run: "" };
       this.collect(childrenOf(element, "label"), part, here);
       for (const node of part.list) if (node.role !== "text") this.push(into, node);
+    }
+    // What is drawn or played has no markup to show; what stands inside it is not on the screen.
+    surface(element, name, into, here) {
+      const { width, height } = dom.rect(element);
+      if (!here.shown || here.muted || width < 8 || height < 8) return;
+      this.push(into, this.node(name, element, false));
     }
     named(element, name, into, here) {
       const node = this.node("named", element, false);
@@ -399,7 +407,8 @@
   const SAYS_NAME = words(
     "alert alertdialog dialog form grid group image listbox log menu menubar meter navigation " +
       "named progressbar radiogroup region search table tablist tabpanel timer toolbar tree " +
-      "treegrid main banner complementary contentinfo feed figure article iframe list status",
+      "treegrid main banner complementary contentinfo feed figure article iframe list status " +
+      "canvas video audio",
   );
   const MAX_NAME = 150;
   const nameOf = (node) => {

@@ -18,13 +18,17 @@
   const activeOfDocument = get(Document.prototype, "activeElement");
   const activeOfShadow = get(ShadowRoot.prototype, "activeElement");
   const activeOf = (tree) => (tree === document ? activeOfDocument : activeOfShadow)(tree);
+  // Of an editor that draws its text itself, and has the browser tell it what is typed.
+  const context = Object.getOwnPropertyDescriptor(HTMLElement.prototype, "editContext")?.get;
+  const contextOf = (element) =>
+    context !== undefined && element instanceof HTMLElement ? context.call(element) : null;
   const isInput = (element) => element instanceof HTMLInputElement;
   const isArea = (element) => element instanceof HTMLTextAreaElement;
   const proto = (element) => (isArea(element) ? T : I);
   const valueOf = (element) =>
     isInput(element) || isArea(element)
       ? get(proto(element), "value")(element)
-      : (dom.text(element) ?? "");
+      : (contextOf(element)?.text ?? dom.text(element) ?? "");
   const setValue = (element, value) =>
     Object.getOwnPropertyDescriptor(I, "value").set.call(element, value);
 
@@ -64,7 +68,8 @@
   const takesText = (element) => {
     if (isArea(element)) return true;
     if (isInput(element)) return BY_KEYS.has(typeOf(element));
-    return element instanceof HTMLElement && isEditable(element);
+    if (!(element instanceof HTMLElement)) return false;
+    return isEditable(element) || contextOf(element) !== null;
   };
   // The field that is meant: of a label its own, of a component the only one inside.
   const fieldOf = (element) => {
@@ -119,9 +124,12 @@
 
   // --- getting ready -----------------------------------------------------------------------
 
+  // What has the focus gets the keys, and fields of editors are often too small to be seen.
+  const takesKeysUnseen = (element) =>
+    takesText(element) && (contextOf(element) !== null || active() === element);
   const READONLY = 1000; // ms that a read-only field is waited for; it seldom changes
   const fault = (element, waited) => {
-    const why = vfa.hidden(element);
+    const why = takesKeysUnseen(element) ? "" : vfa.hidden(element);
     if (why !== "") return { trouble: "hidden", why };
     if (dom.matches(element, ":disabled")) return { trouble: "disabled", why: "it is disabled" };
     for (let node = element; node !== null; node = vfa.up(node)) {
@@ -225,10 +233,14 @@
       }
       return { mode: "set", finalLength: valueOf(element).length };
     }
-    const needsEnd = select(element, clear);
+    // An empty field that nobody sees hands its keys on to an editor, which alone knows what
+    // there is to be replaced.
+    const handsOn = contextOf(element) !== null || (isArea(element) && old === "" && !isInView(element));
+    const needsEnd = !handsOn && select(element, clear);
     post(element, old);
     return {
       mode: "keys",
+      handsOn,
       singleLine: isInput(element),
       needsEnd,
       filled: old !== "",
@@ -282,6 +294,24 @@
     return true;
   };
 
+  // A browser would tell the field's listeners of the same value again once the field is left.
+  const told = new WeakMap(); // field -> ends the waiting for that
+  const tellOnce = (element, value) => {
+    told.get(element)?.();
+    const tree = dom.root(element);
+    const top = tree instanceof ShadowRoot ? tree : window;
+    const hear = (event) => {
+      if (!event.isTrusted || event.target !== element) return;
+      told.get(element)();
+      if (valueOf(element) === value) event.stopImmediatePropagation();
+    };
+    W.addEventListener.call(top, "change", hear, true);
+    told.set(element, () => {
+      W.removeEventListener.call(top, "change", hear, true);
+      told.delete(element);
+    });
+  };
+
   // What is in the field after typing. With `commit`, the field says so to its listeners: a
   // browser by itself does so only when the field is left, and the next tool may never leave it.
   const state = (number, commit) => {
@@ -299,6 +329,7 @@
     if (commit && field && guard !== null && guard.old !== value) {
       element.dispatchEvent(new Event("change", { bubbles: true }));
       guard.old = value;
+      tellOnce(element, value);
     }
     const holder = active();
     const stayed = holder === null || vfa.inside(element, holder) || vfa.inside(holder, element);
@@ -320,8 +351,10 @@
 
   // --- for single keys -----------------------------------------------------------------------
 
-  // Gives an element the focus. Answers within `budget` ms with {missing}, {number, trouble,
-  // why}, or {number, focused}: where it takes no focus, nothing else of the page keeps it.
+  const FOCUSABLE = "input, textarea, select, button, a[href], [tabindex], [contenteditable]";
+  // Gives an element the focus, or what takes it in a component. Answers within `budget` ms with
+  // {missing}, {number, trouble, why}, or {number, focused}: where it takes no focus, nothing
+  // else of the page keeps it.
   vfa.focusOn = async (what, budget) => {
     const began = performance.now();
     for (;;) {
@@ -345,6 +378,12 @@
     if (holds()) return true;
     focus(element);
     if (holds()) return true;
+    const tree = vfa.shadow(element);
+    for (const each of tree === null ? [] : dom.all(tree, FOCUSABLE)) {
+      if (vfa.hidden(each) !== "") continue;
+      focus(each);
+      if (holds()) return true;
+    }
     const other = active();
     if (other instanceof HTMLElement) HTMLElement.prototype.blur.call(other);
     return false;
